@@ -1,0 +1,10 @@
+# One room, one folder, one static library. USES repeats the table that tests/architecture enforces.
+#   room(run SOURCES run/guard.cc … USES job os)
+function(room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;USES;PRIVATE" ${ARGN})
+  add_library(room_${name} STATIC ${ROOM_SOURCES})
+  target_link_libraries(room_${name} PUBLIC house_flags PRIVATE ${ROOM_PRIVATE})
+  foreach(used IN LISTS ROOM_USES)
+    target_link_libraries(room_${name} PUBLIC room_${used})
+  endforeach()
+endfunction()

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user asked for: options and their environment variables, parsed and checked for
+// contradictions, before anything was asked of the machine.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paddle_launch {
+
+enum class Mode { Collective, ParameterServer, ParameterServerHeter, Rpc };
+enum class CardKind { Gpu, Xpu, Npu, Mlu };
+enum class ConsoleMode { RankZero, All, None };
+enum class DryRun { No, Text, Json };
+enum class Binding { None, Numa };
+enum class LogLevel { Debug, Info, Warning, Error };
+
+// The program as the user named it; plan/entrypoint turns it into an argv.
+struct Script {
+  std::string name;  // train.py, a module after -m, or any executable
+  bool is_module = false;
+  std::vector<std::string> args;
+  std::optional<std::string> python;  // --python
+
+  bool operator==(const Script&) const = default;
+};
+
+// --gpus=0,1 and its relatives. --devices leaves the kind open.
+struct CardChoice {
+  std::string option;            // as typed, for messages: "--gpus", or "PADDLE_DEVICES"
+  std::optional<CardKind> kind;  // none: --devices
+  std::string list;              // as typed
+
+  bool operator==(const CardChoice&) const = default;
+};
+
+struct JobSpec {
+  Script script;
+  Mode mode = Mode::Collective;
+
+  std::optional<CardChoice> cards;
+  bool assume_cards = false;  // --assume_gpus: the named cards are taken to be there
+  std::optional<int> nproc_per_node;
+  std::string backend = "auto";
+  Binding bind = Binding::None;
+
+  std::vector<std::string> ips = {"127.0.0.1"};
+  std::optional<std::string> host;
+  std::optional<int> start_port;
+  std::string start_port_source;                 // "--start_port" or "FLAGS_START_PORT"
+  std::optional<std::pair<int, int>> port_range;  // --port_range, inclusive
+  std::string job_id = "default";
+
+  std::string log_dir = "log";
+  bool log_overwrite = false;
+  LogLevel log_level = LogLevel::Info;
+  bool quiet = false;
+  ConsoleMode console = ConsoleMode::RankZero;
+  bool stdin_to_rank_zero = false;
+
+  std::chrono::milliseconds grace{10'000};
+  DryRun dry_run = DryRun::No;
+
+  // What the banner shows: every option of the documents, and whatever else was given, by name.
+  // Values that only the machine can resolve ("gpus") are filled in by the banner.
+  std::vector<std::pair<std::string, std::string>> arguments;
+
+  bool operator==(const JobSpec&) const = default;
+};
+
+}  // namespace paddle_launch

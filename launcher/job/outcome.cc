@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/job/outcome.h"
+
+#include <cerrno>
+
+namespace paddle_launch {
+namespace {
+
+constexpr int kLaunchError = 1;
+constexpr int kCannotExecute = 126;
+constexpr int kNotFound = 127;
+constexpr int kSignalBase = 128;
+
+struct ExitStatus {
+  int operator()(const Completed&) const { return 0; }
+  int operator()(const Failed& failed) const {
+    return failed.first.signal != 0 ? kSignalBase + failed.first.signal : failed.first.code;
+  }
+  int operator()(const NotStarted& not_started) const {
+    if (!not_started.exec) return kLaunchError;
+    return not_started.error == ENOENT ? kNotFound : kCannotExecute;
+  }
+  int operator()(const Interrupted& interrupted) const { return kSignalBase + interrupted.signal; }
+  int operator()(const GuardLost&) const { return kLaunchError; }
+};
+
+}  // namespace
+
+int exit_status(const Outcome& outcome) { return std::visit(ExitStatus{}, outcome); }
+
+}  // namespace paddle_launch

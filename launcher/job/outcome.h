@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a process ended and how a round ended. Values: what a person reads about them is in tell/.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace paddle_launch {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+struct ProcessExit {
+  int worker = 0;  // index into ProcessPlan::processes
+  int pid = 0;
+  int code = 0;    // exit code, when signal is 0
+  int signal = 0;  // the signal that ended it
+  bool core_dumped = false;
+  bool was_told_to_stop = false;  // our SIGTERM or SIGKILL was sent before it ended
+  SteadyTime started;
+  SteadyTime ended;
+
+  bool failed() const { return code != 0 || signal != 0; }
+  bool operator==(const ProcessExit&) const = default;
+};
+
+struct Completed {
+  bool operator==(const Completed&) const = default;
+};
+
+// The first cause, and everyone who had failed by itself before being told to stop.
+struct Failed {
+  ProcessExit first;
+  bool operator==(const Failed&) const = default;
+};
+
+// A process could not be started at all: fork or exec refused.
+struct NotStarted {
+  int worker = 0;
+  int error = 0;       // errno
+  bool exec = false;   // the program itself could not be executed (126/127), not the fork
+  std::string step;    // "fork", "open log/workerlog.3", …
+  bool operator==(const NotStarted&) const = default;
+};
+
+struct Interrupted {
+  int signal = 0;
+  bool operator==(const Interrupted&) const = default;
+};
+
+// The guard died under us; everything was killed.
+struct GuardLost {
+  bool operator==(const GuardLost&) const = default;
+};
+
+using Outcome = std::variant<Completed, Failed, NotStarted, Interrupted, GuardLost>;
+
+// 0 all completed · N the failing worker's own code · 128+S it or the launcher was ended by signal S ·
+// 126/127 not executable · 1 launch error.
+int exit_status(const Outcome& outcome);
+
+}  // namespace paddle_launch

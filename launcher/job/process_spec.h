@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that is needed to start this pod's processes; complete before the first is started.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launcher/job/card.h"
+
+namespace paddle_launch {
+
+using EnvVar = std::pair<std::string, std::string>;
+
+struct ProcessSpec {
+  int rank = 0;
+  int local_rank = 0;
+  std::string endpoint;
+  std::vector<Card> cards;
+  std::vector<EnvVar> env;  // its own variables, on top of ProcessPlan::common_env
+  std::vector<int> cpus;    // --bind: the CPUs it may use; empty: not bound
+  std::string log_path;
+  bool has_stdin = false;
+
+  bool operator==(const ProcessSpec&) const = default;
+};
+
+struct ProcessPlan {
+  std::string program;              // absolute path of what is executed
+  std::vector<std::string> argv;    // the same for every process
+  std::vector<EnvVar> common_env;   // the launcher's variables that all processes share
+  std::vector<EnvVar> inherited;    // the user's environment, less what must not be passed on
+  std::vector<ProcessSpec> processes;
+  int world_size = 0;
+  std::string host;  // this node, as it stands in endpoints
+
+  bool operator==(const ProcessPlan&) const = default;
+};
+
+}  // namespace paddle_launch
