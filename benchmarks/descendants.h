@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every process below this one, and what /proc tells about it. The benchmark is a subreaper, so
+// whatever a launcher leaves behind or detaches is still found here.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace paddle_launch {
+
+struct Descendant {
+  pid_t pid = 0;
+  std::string name;  // comm
+
+  bool operator==(const Descendant&) const = default;
+};
+
+std::vector<Descendant> descendants();
+
+// Voluntary and other context switches of all threads.
+long context_switches(pid_t pid);
+// Private_Clean + Private_Dirty.
+long private_kibibytes(pid_t pid);
+
+void become_subreaper();
+// Waits until nothing is left below us; what is still there after `patience` is killed.
+// False when something had to be killed.
+bool clear_descendants(std::chrono::milliseconds patience);
+
+}  // namespace paddle_launch

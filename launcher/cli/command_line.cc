@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// See command_line.h: the steps of this room in their order.
+#include "launcher/cli/command_line.h"
+
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "launcher/cli/banner_arguments.h"
+#include "launcher/cli/choose_mode.h"
+#include "launcher/cli/cut_command_line.h"
+#include "launcher/cli/environment_defaults.h"
+#include "launcher/cli/help_text.h"
+#include "launcher/cli/job_from_options.h"
+#include "launcher/cli/not_built_yet.h"
+#include "launcher/cli/refused_options.h"
+#include "launcher/cli/typed_options.h"
+#include "launcher/cli/without_effect.h"
+#include "launcher/job/errors.h"
+
+namespace paddle_launch {
+namespace {
+
+std::string program_name(const std::vector<std::string>& argv) {
+  if (argv.empty() || argv.front().empty()) return "paddle-launch";
+  const std::string& typed = argv.front();
+  return typed.substr(typed.rfind('/') + 1);
+}
+
+}  // namespace
+
+CommandLine parse_command_line(const std::vector<std::string>& argv, const Environment& env) {
+  const std::string program = program_name(argv);
+  CutCommandLine cut = cut_command_line(argv);
+  if (cut.asks_help) return PrintAndExit{help_text(program)};
+  if (cut.asks_version) return PrintAndExit{version_text()};
+
+  Remarks remarks;
+  GivenOptions given = read_typed_options(cut.own, remarks.warnings);
+  if (cut.script.empty()) {
+    throw UsageError(
+        fmt::format("training_script is missing: the command line names no script to run; {} (see "
+                    "--help for the options).",
+                    usage_line(program)));
+  }
+  add_environment_defaults(env, given, remarks);
+  refuse_for_good(given);
+  const ModeChoice mode = choose_mode(given);
+  refuse_not_built_yet(given, mode, env);
+
+  ParsedCommandLine parsed;
+  parsed.job = job_from_options(
+      given, mode,
+      {std::move(cut.script), cut.is_module, std::move(cut.script_args), std::nullopt});
+  parsed.job.arguments = banner_arguments(given, parsed.job);
+  for (std::string& notice : without_effect(given)) remarks.notices.push_back(std::move(notice));
+  parsed.notices = std::move(remarks.notices);
+  parsed.warnings = std::move(remarks.warnings);
+  return parsed;
+}
+
+}  // namespace paddle_launch

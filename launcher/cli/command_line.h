@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door of this room: argv and the environment become a job, or a text to print.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "launcher/job/environment.h"
+#include "launcher/job/job_spec.h"
+
+namespace paddle_launch {
+
+struct ParsedCommandLine {
+  JobSpec job;
+  std::vector<std::string> notices;
+  std::vector<std::string> warnings;
+};
+
+// --help and --version: for stdout, exit status 0.
+struct PrintAndExit {
+  std::string text;
+};
+
+using CommandLine = std::variant<ParsedCommandLine, PrintAndExit>;
+
+// argv[0] is the program's name as typed (paddle-launch or fleetrun). Throws UsageError.
+CommandLine parse_command_line(const std::vector<std::string>& argv, const Environment& env);
+
+}  // namespace paddle_launch

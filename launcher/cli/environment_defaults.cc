@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// See environment_defaults.h.
+#include "launcher/cli/environment_defaults.h"
+
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "launcher/cli/option_table.h"
+#include "launcher/cli/value_rule.h"
+
+namespace paddle_launch {
+namespace {
+
+// Set by people for this launcher, never by a launcher for its trainers.
+constexpr std::string_view kKeptWhenNested = "PADDLE_LAUNCH_ASSUME_GPUS";
+
+std::optional<std::string> non_empty(const Environment& env, std::string_view name) {
+  std::optional<std::string> value = lookup(env, name);
+  if (value && value->empty()) return std::nullopt;
+  return value;
+}
+
+// PADDLE_DEVICES stands for whichever card option the user typed.
+const GivenOption* beats(const Option& option, const GivenOptions& given) {
+  if (key_of(option) == "devices") return card_option(given);
+  return given.find(key_of(option));
+}
+
+bool same_value(const Option& option, std::string_view text, const GivenOption& winner) {
+  const ValueReading reading = read_value(option.rule, text);
+  return reading.problem.empty() ? reading.value == winner.value : text == winner.value;
+}
+
+void add_default(const Option& option, std::string_view variable, const std::string& value,
+                 GivenOptions& given, Remarks& remarks) {
+  const GivenOption* const winner = beats(option, given);
+  if (winner == nullptr) {
+    given.add(accept(option, variable, value, true));
+    return;
+  }
+  if (same_value(option, value, *winner)) return;
+  remarks.warnings.push_back(
+      winner->from_environment
+          ? fmt::format("{}={} is not used: {} comes first", variable, value, said(*winner))
+          : fmt::format("{}={} is not used: the command line says {}, and an option beats its "
+                        "variable (in Paddle's launcher the variable wins)",
+                        variable, value, said(*winner)));
+}
+
+}  // namespace
+
+bool is_nested(const Environment& env) { return non_empty(env, "PADDLE_LAUNCH_JOB").has_value(); }
+
+void add_environment_defaults(const Environment& env, GivenOptions& given, Remarks& remarks) {
+  const bool nested = is_nested(env);
+  if (nested) {
+    remarks.notices.emplace_back(
+        "PADDLE_LAUNCH_JOB is set, so this launcher was started by a trainer: the variables of "
+        "that "
+        "trainer's job (PADDLE_*, FLAGS_START_PORT, POD_IP) are not taken as defaults of options");
+  }
+  for (const Option& option : all_options()) {
+    for (const std::string_view variable : variables_of(option)) {
+      if (nested && variable != kKeptWhenNested) continue;
+      const std::optional<std::string> value = non_empty(env, variable);
+      if (value) add_default(option, variable, *value, given, remarks);
+    }
+  }
+}
+
+}  // namespace paddle_launch

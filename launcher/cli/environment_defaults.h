@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Environment variables as defaults of options: an option beats its variable, which beats the
+// default. (In Paddle the variable wins.)
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launcher/cli/given_options.h"
+#include "launcher/job/environment.h"
+
+namespace paddle_launch {
+
+// Started by a trainer of another paddle-launch, whose variables describe that job, not this one.
+bool is_nested(const Environment& env);
+
+struct Remarks {
+  std::vector<std::string> notices;
+  std::vector<std::string> warnings;
+};
+
+// Throws UsageError for a variable that counts and whose value is refused.
+void add_environment_defaults(const Environment& env, GivenOptions& given, Remarks& remarks);
+
+}  // namespace paddle_launch

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// See given_options.h.
+#include "launcher/cli/given_options.h"
+
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "launcher/cli/value_rule.h"
+#include "launcher/job/errors.h"
+#include "launcher/text/number.h"
+
+namespace paddle_launch {
+
+std::string said(const GivenOption& given) {
+  const bool is_flag = std::holds_alternative<Flag>(given.option->rule);
+  if (is_flag && !given.from_environment) return given.name;
+  return fmt::format("{}={}", given.name, given.value);
+}
+
+std::string how_to_drop(const GivenOption& given) {
+  return fmt::format("{} {}", given.from_environment ? "unset" : "leave out", given.name);
+}
+
+GivenOption accept(const Option& option, std::string_view name, std::string_view value,
+                   bool from_environment) {
+  ValueReading reading = read_value(option.rule, value);
+  if (reading.problem.empty()) {
+    return {&option, std::string(name), std::move(reading.value), from_environment};
+  }
+  if (from_environment) {
+    throw UsageError(fmt::format(
+        "{0}={1} in the environment (the default for {2}) is refused: {3}. Correct the variable or "
+        "unset it.",
+        name, value, names_of(option).front(), reading.problem));
+  }
+  throw UsageError(fmt::format("{0}={1} is refused: {2}. Correct the value or leave out {0}.", name,
+                               value, reading.problem));
+}
+
+void refuse_together(const GivenOption& one, const GivenOption& other, std::string_view why) {
+  throw UsageError(fmt::format("{} and {} contradict each other: {}. Please {} or {}.", said(one),
+                               said(other), why, how_to_drop(one), how_to_drop(other)));
+}
+
+void GivenOptions::add(GivenOption given) {
+  const std::string_view key = key_of(*given.option);
+  given_.insert_or_assign(key, std::move(given));
+}
+
+const GivenOption* GivenOptions::find(std::string_view key) const {
+  const auto found = given_.find(key);
+  return found == given_.end() ? nullptr : &found->second;
+}
+
+const GivenOption* GivenOptions::first_of(std::initializer_list<std::string_view> keys) const {
+  for (const std::string_view key : keys) {
+    if (const GivenOption* const given = find(key)) return given;
+  }
+  return nullptr;
+}
+
+std::optional<std::string> GivenOptions::text(std::string_view key) const {
+  const GivenOption* const given = find(key);
+  if (given == nullptr) return std::nullopt;
+  return given->value;
+}
+
+std::optional<int> GivenOptions::number(std::string_view key) const {
+  const GivenOption* const given = find(key);
+  if (given == nullptr) return std::nullopt;
+  const auto number = parse_whole_number(given->value);
+  if (!number) return std::nullopt;
+  return static_cast<int>(*number);
+}
+
+bool GivenOptions::is_true(std::string_view key) const { return text(key) == "True"; }
+
+const GivenOption* card_option(const GivenOptions& given) {
+  return given.first_of({"gpus", "xpus", "npus", "mlus", "devices"});
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that were given, by the user or by the environment, each with a value that its rule
+// has accepted.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "launcher/cli/option_table.h"
+
+namespace paddle_launch {
+
+struct GivenOption {
+  const Option* option = nullptr;
+  std::string name;   // as typed ("--selected_gpus"), or the variable's name
+  std::string value;  // as ValueReading::value
+  bool from_environment = false;
+};
+
+// "--gpus=0,1" or "PADDLE_DEVICES=0,1"; a flag is its name alone.
+std::string said(const GivenOption& given);
+
+// "leave out --gpus" or "unset PADDLE_DEVICES".
+std::string how_to_drop(const GivenOption& given);
+
+// Throws UsageError when the rule refuses the value.
+GivenOption accept(const Option& option, std::string_view name, std::string_view value,
+                   bool from_environment);
+
+[[noreturn]] void refuse_together(const GivenOption& one, const GivenOption& other,
+                                  std::string_view why);
+
+class GivenOptions {
+ public:
+  using Map = std::map<std::string_view, GivenOption>;  // by key; the table owns the keys
+
+  void add(GivenOption given);
+
+  const GivenOption* find(std::string_view key) const;
+  const GivenOption* first_of(std::initializer_list<std::string_view> keys) const;
+  std::optional<std::string> text(std::string_view key) const;
+  std::optional<int> number(std::string_view key) const;
+  bool is_true(std::string_view key) const;
+
+  Map::const_iterator begin() const { return given_.begin(); }
+  Map::const_iterator end() const { return given_.end(); }
+
+ private:
+  Map given_;
+};
+
+// --gpus, --xpus, --npus, --mlus or --devices.
+const GivenOption* card_option(const GivenOptions& given);
+
+}  // namespace paddle_launch

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// See help_text.h.
+#include "launcher/cli/help_text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "launcher/cli/not_built_yet.h"
+#include "launcher/cli/option_table.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::size_t kWidth = 80;
+constexpr std::size_t kHelpColumn = 24;
+
+constexpr std::pair<OptionGroup, std::string_view> kGroups[] = {
+    {OptionGroup::Base, "Base Parameters:"},
+    {OptionGroup::Collective, "Collective Parameters:"},
+    {OptionGroup::ParameterServer, "Parameter-Server Parameters:"},
+    {OptionGroup::Elastic, "Elastic Parameters:"},
+    {OptionGroup::Launcher, "Launcher Parameters:"},
+};
+
+constexpr std::string_view kExitStatus =
+    "0 all trainers completed; N the exit code of the trainer that failed first; 128+S it, or the "
+    "launcher, was ended by signal S; 126 or 127 the script could not be executed; 1 the launch "
+    "failed; 2 wrong use, nothing was started.";
+
+// Words wrapped at the width, every line indented; each line ends with a newline.
+std::string wrapped(std::string_view text, std::size_t indent) {
+  std::string result;
+  std::string line;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    if (!line.empty() && indent + line.size() + 1 + word.size() > kWidth) {
+      result += std::string(indent, ' ') + std::exchange(line, "") + "\n";
+    }
+    if (!line.empty()) line += ' ';
+    line += word;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result + std::string(indent, ' ') + line + "\n";
+}
+
+std::string meaning(const Option& option) {
+  std::string text(option.help);
+  if (!std::holds_alternative<ActsAtOnce>(option.rule)) {
+    const std::string_view absent = option.metavar.empty() ? "off" : "none";
+    text +=
+        fmt::format(" Default: {}.", option.default_text.empty() ? absent : option.default_text);
+  }
+  const std::vector<std::string_view> variables = variables_of(option);
+  if (!variables.empty()) text += fmt::format(" Variable: {}.", fmt::join(variables, ", "));
+  return text;
+}
+
+std::string entry(std::string_view names, std::string_view text) {
+  std::string head = fmt::format("  {}", names);
+  std::string body = wrapped(text, kHelpColumn);
+  if (head.size() + 2 > kHelpColumn) return head + "\n" + body;
+  return body.replace(0, head.size(), head);
+}
+
+std::string entry(const Option& option) {
+  std::string names = fmt::format("{}", fmt::join(names_of(option), ", "));
+  if (value_when_bare(option) == "text") names += "[=json]";
+  if (!option.metavar.empty()) names += fmt::format(" {}", option.metavar);
+  return entry(names, meaning(option));
+}
+
+}  // namespace
+
+std::string usage_line(std::string_view program) {
+  return fmt::format("usage: {} [options] training_script [args ...]", program);
+}
+
+std::string help_text(std::string_view program) {
+  std::string text = usage_line(program) + "\n";
+  text += fmt::format("       {} [options] -m module [args ...]\n\n", program);
+  text += wrapped(
+      "Start distributed PaddlePaddle training: one trainer for each card of the node. "
+      "What follows the script goes to the script untouched. An option beats its "
+      "environment variable, which beats the default.",
+      0);
+  for (const auto& [group, title] : kGroups) {
+    text += fmt::format("\n{}\n", title);
+    for (const Option& option : all_options()) {
+      if (option.group == group) text += entry(option);
+    }
+    if (group != OptionGroup::Base) continue;
+    text += entry("training_script", "A .py file, run by python -u, or any executable.");
+    text += entry("args ...", "Arguments of the script.");
+  }
+  text += "\n" + wrapped(kNotBuiltYetHelp, 0);
+  text += "\nEXIT STATUS\n" + wrapped(kExitStatus, 2);
+  return text + "\nMore, with examples: man paddle-launch\n";
+}
+
+std::string version_text() { return "paddle-launch " PADDLE_LAUNCH_VERSION "\n"; }
+
+}  // namespace paddle_launch

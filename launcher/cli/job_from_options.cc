@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// See job_from_options.h.
+#include "launcher/cli/job_from_options.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "launcher/job/card.h"
+#include "launcher/job/errors.h"
+#include "launcher/text/number.h"
+#include "launcher/text/split.h"
+
+namespace paddle_launch {
+namespace {
+
+std::optional<CardKind> kind_of(std::string_view key) {
+  for (const CardWords& words : kCardWords) {
+    if (words.option == key) return words.kind;
+  }
+  return std::nullopt;
+}
+
+std::optional<CardChoice> choose_cards(const GivenOptions& given) {
+  const GivenOption* chosen = nullptr;
+  for (const std::string_view key : {"gpus", "xpus", "npus", "mlus", "devices"}) {
+    const GivenOption* const other = given.find(key);
+    if (other == nullptr) continue;
+    if (chosen != nullptr) refuse_together(*chosen, *other, "each names all cards of the job");
+    chosen = other;
+  }
+  if (chosen == nullptr) return std::nullopt;
+
+  const GivenOption* const backend = given.find("backend");
+  if (backend != nullptr && backend->value == "gloo" && chosen->value != "cpu") {
+    refuse_together(*chosen, *backend, "gloo is for CPU jobs, which have no cards");
+  }
+  return CardChoice{chosen->name, kind_of(key_of(*chosen->option)), chosen->value};
+}
+
+void check_rank(const GivenOptions& given) {
+  const GivenOption* const rank = given.find("rank");
+  if (rank == nullptr || rank->value == "-1" || rank->value == "0") return;
+  throw UsageError(
+      fmt::format("{}: there is no node {} in a job of 1 node, whose only node is 0. Please {}.",
+                  said(*rank), rank->value, how_to_drop(*rank)));
+}
+
+std::pair<int, int> port_pair(std::string_view range) {
+  const std::size_t colon = range.find(':');
+  return {static_cast<int>(parse_whole_number(range.substr(0, colon)).value_or(0)),
+          static_cast<int>(parse_whole_number(range.substr(colon + 1)).value_or(0))};
+}
+
+LogLevel log_level_named(std::string_view word) {
+  if (word == "DEBUG") return LogLevel::Debug;
+  if (word == "WARNING") return LogLevel::Warning;
+  if (word == "ERROR") return LogLevel::Error;
+  return LogLevel::Info;
+}
+
+ConsoleMode console_named(std::string_view word) {
+  if (word == "all") return ConsoleMode::All;
+  if (word == "none") return ConsoleMode::None;
+  return ConsoleMode::RankZero;
+}
+
+void fill_network(const GivenOptions& given, JobSpec& job) {
+  if (const auto ips = given.text("ips")) {
+    const std::vector<std::string_view> entries = split(*ips, ',');
+    job.ips.assign(entries.begin(), entries.end());
+  }
+  job.host = given.text("host");
+  job.job_id = given.text("job_id").value_or(job.job_id);
+  if (const GivenOption* const port = given.find("start_port")) {
+    job.start_port = given.number("start_port");
+    job.start_port_source = port->name;
+  }
+  const GivenOption* const range = given.find("port_range");
+  if (range == nullptr) return;
+  if (const GivenOption* const port = given.find("start_port")) {
+    refuse_together(*port, *range, "the first names the ports, the second leaves the choice open");
+  }
+  job.port_range = port_pair(range->value);
+}
+
+void fill_output(const GivenOptions& given, JobSpec& job) {
+  job.log_dir = given.text("log_dir").value_or(job.log_dir);
+  job.log_overwrite = given.is_true("log_overwrite");
+  job.log_level = log_level_named(given.text("log_level").value_or(""));
+  job.quiet = given.is_true("quiet");
+  job.console = console_named(given.text("console").value_or(""));
+  job.stdin_to_rank_zero = given.find("stdin") != nullptr;
+}
+
+}  // namespace
+
+JobSpec job_from_options(const GivenOptions& given, const ModeChoice& mode, Script script) {
+  JobSpec job;
+  job.script = std::move(script);
+  job.script.python = given.text("python");
+  job.mode = mode.mode;
+  job.cards = choose_cards(given);
+  job.assume_cards = given.is_true("assume_gpus");
+  job.nproc_per_node = given.number("nproc_per_node");
+  job.backend = given.text("backend").value_or(job.backend);
+  if (given.text("bind") == "numa") job.bind = Binding::Numa;
+  check_rank(given);
+  fill_network(given, job);
+  fill_output(given, job);
+  if (const auto grace = given.text("grace")) {
+    job.grace = std::chrono::milliseconds(parse_thousandths(*grace).value_or(0));
+  }
+  if (const auto dry_run = given.text("dry_run")) {
+    job.dry_run = *dry_run == "json" ? DryRun::Json : DryRun::Text;
+  }
+  return job;
+}
+
+}  // namespace paddle_launch

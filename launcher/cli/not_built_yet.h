@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command line understands and this version cannot do yet. Whoever builds a piece deletes
+// its part here; when nothing is left, the file goes.
+#pragma once
+
+#include <string_view>
+
+#include "launcher/cli/choose_mode.h"
+#include "launcher/cli/given_options.h"
+#include "launcher/job/environment.h"
+
+namespace paddle_launch {
+
+inline constexpr std::string_view kNotBuiltYetHelp =
+    "Several nodes, the parameter-server and rpc modes, elastic jobs and restarts are not built "
+    "yet "
+    "in this version: their options are checked and then refused with exit status 2.";
+
+// Throws UsageError rather than let a part of a larger job run as a world of its own.
+void refuse_not_built_yet(const GivenOptions& given, const ModeChoice& mode,
+                          const Environment& env);
+
+}  // namespace paddle_launch

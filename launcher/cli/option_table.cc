@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// See option_table.h. The order within a group is the order of the help text.
+#include "launcher/cli/option_table.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "launcher/text/split.h"
+
+namespace paddle_launch {
+namespace {
+
+using Group = OptionGroup;
+
+constexpr int kMany = 1'000'000;
+constexpr WholeNumber kPort{1, kHighestPort};
+constexpr WholeNumber kCount{0, kMany};
+constexpr std::string_view kBackends = "auto|nccl|gloo|bkcl|hccl|cncl|xccl|heter|flagcx";
+
+constexpr Option kOptions[] = {
+    {"-h,--help", Group::Base, "", ActsAtOnce(), "", "", "Show this text and exit."},
+    {"--version", Group::Base, "", ActsAtOnce(), "", "", "Show the version and exit."},
+    {"--log_dir", Group::Base, "DIR", AnyText(), "log", "PADDLE_LOG_DIR",
+     "Directory of workerlog.<rank> and endpoints.log."},
+    {"--log_level", Group::Base, "LEVEL", LogLevelWord(), "INFO", "PADDLE_LOG_LEVEL",
+     "How much the launcher itself tells: DEBUG, INFO, WARNING or ERROR."},
+    {"--log_overwrite", Group::Base, "BOOL", Boolean(), "False", "PADDLE_LOG_OVERWRITE",
+     "Empty the worker logs at the start instead of appending to them."},
+    {"--run_mode", Group::Base, "MODE", OneOf{"collective|ps|ps-heter|rpc"},
+     "from the other options", "PADDLE_RUN_MODE",
+     "Mode of the job: collective, ps, ps-heter or rpc."},
+    {"--gpus,--selected_gpus", Group::Base, "CARDS", AnyText(), "all cards", "",
+     "GPUs of this node with commas, by physical number or UUID, for example --gpus=4,5,6,7; one "
+     "trainer for each. \"cpu\" means none."},
+    {"--xpus,--selected_xpus", Group::Base, "CARDS", AnyText(), "all cards", "",
+     "The same for XPUs."},
+    {"--npus,--selected_npus", Group::Base, "CARDS", AnyText(), "all cards", "",
+     "The same for NPUs."},
+    {"--mlus,--selected_mlus", Group::Base, "CARDS", AnyText(), "all cards", "",
+     "The same for MLUs."},
+    {"--devices", Group::Base, "CARDS", AnyText(), "all cards", "PADDLE_DEVICES",
+     "The same for whichever kind of card the node has."},
+    {"--nproc_per_node", Group::Base, "N", WholeNumber{1, 4096}, "one for each card",
+     "PADDLE_NPROC_PER_NODE", "Trainers on each node; the cards are shared out evenly."},
+    {"--backend", Group::Base, "NAME", OneOf{kBackends}, "auto", "PADDLE_DISTRI_BACKEND",
+     "Communication library of the trainers: auto, nccl, gloo (CPU), bkcl, hccl, cncl, xccl, heter "
+     "or flagcx."},
+    {"--nnodes", Group::Base, "N[:MAX]", NodeCount(), "1", "PADDLE_NNODES",
+     "Number of nodes, or the range MIN:MAX of an elastic job."},
+    {"--master", Group::Base, "HOST:PORT", AnyText(), "", "PADDLE_MASTER",
+     "Where the nodes meet. One node needs none."},
+    {"--rank", Group::Base, "R", WholeNumber{-1, kMostNodes - 1}, "-1, as they come", "PADDLE_RANK",
+     "Place of this node among the nodes."},
+    {"--job_id", Group::Base, "ID", AnyText(), "default", "PADDLE_JOB_ID", "Name of the job."},
+    {"--host", Group::Base, "ADDRESS", AnyText(), "", "POD_IP",
+     "This node's address in the endpoints."},
+    {"--start_port", Group::Base, "PORT", kPort, "free ports", "PADDLE_START_PORT,FLAGS_START_PORT",
+     "Port of this node's first trainer; the rest follow."},
+    {"--sort_ip", Group::Base, "BOOL", Boolean(), "False", "PADDLE_SORT_IP",
+     "Order the nodes by address."},
+    {"--enable_gpu_log", Group::Base, "BOOL", Boolean(), "False", "",
+     "Accepted for Paddle's sake: this launcher does not sample the GPUs."},
+    {"--legacy", Group::Base, "BOOL", Boolean(), "False", "",
+     "Accepted for Paddle's sake: there is only one launcher here."},
+    {"-m", Group::Base, "MODULE", ActsAtOnce(), "", "",
+     "Run a Python module instead of a script; what follows are its arguments."},
+
+    {"--ips", Group::Collective, "IPS", AddressList(), "127.0.0.1", "PADDLE_IPS",
+     "Addresses of all nodes with commas, in the same order on each, for example "
+     "192.168.0.16,192.168.0.17."},
+    {"--cluster_topo_path", Group::Collective, "FILE", AnyText(), "", "",
+     "Refused: see --auto_tuner_json."},
+    {"--rank_mapping_path", Group::Collective, "FILE", AnyText(), "", "",
+     "Refused: see --auto_tuner_json."},
+    {"--enable_auto_mapping", Group::Collective, "BOOL", Boolean(), "False", "",
+     "True is refused: see --auto_tuner_json."},
+    {"--auto_parallel_config", Group::Collective, "FILE", AnyText(), "",
+     "PADDLE_AUTO_PARALLEL_CONFIG", "Refused: see --auto_tuner_json."},
+    {"--auto_cluster_config", Group::Collective, "N", WholeNumber{0, kMany}, "0",
+     "PADDLE_AUTO_CLUSTER", "Refused unless 0: see --auto_tuner_json."},
+    {"--auto_tuner_json", Group::Collective, "FILE", AnyText(), "", "",
+     "Refused: automatic tuning and mapping belong to python -m paddle.distributed.launch."},
+
+    {"--servers", Group::ParameterServer, "ENDPOINTS", TextOrNothing(), "",
+     "PADDLE_SERVERS_ENDPOINTS",
+     "Endpoints of the servers, for example 192.168.0.16:6170,192.168.0.17:6170."},
+    {"--workers", Group::ParameterServer, "ENDPOINTS", TextOrNothing(), "", "",
+     "Endpoints, or addresses alone, of the workers."},
+    {"--heter_workers", Group::ParameterServer, "ENDPOINTS", TextOrNothing(), "", "",
+     "Endpoints of the heterogeneous workers, a semicolon between stages."},
+    {"--heter_devices", Group::ParameterServer, "DEVICES", TextOrNothing(), "", "",
+     "Device of each stage, for example cpu;gpu;cpu."},
+    {"--server_num", Group::ParameterServer, "N", kCount, "", "PADDLE_SERVER_NUM",
+     "Servers on this node, where they are tried out on one node."},
+    {"--worker_num", Group::ParameterServer, "N", kCount, "", "",
+     "Workers on this node, likewise."},
+    {"--heter_worker_num", Group::ParameterServer, "N[;N]", TextOrNothing(), "", "",
+     "Heterogeneous workers on this node in each stage, for example 1;2;3."},
+    {"--trainers", Group::ParameterServer, "ENDPOINTS", TextOrNothing(), "",
+     "PADDLE_TRAINERS_ENDPOINTS", "The newer name of --workers."},
+    {"--trainer_num", Group::ParameterServer, "N", kCount, "", "PADDLE_TRAINER_NUM",
+     "The newer name of --worker_num."},
+    {"--http_port", Group::ParameterServer, "PORT", kPort, "", "", "Port where Gloo's peers meet."},
+    {"--gloo_port", Group::ParameterServer, "PORT", kPort, "6767", "PADDLE_GLOO_PORT",
+     "The newer name of --http_port."},
+    {"--with_gloo", Group::ParameterServer, "N", WholeNumber{0, 3}, "1", "PADDLE_WITH_GLOO",
+     "Whether Gloo is used: 0 no, 1 workers, 2 servers too."},
+    {"--coordinators", Group::ParameterServer, "ENDPOINTS", TextOrNothing(), "", "",
+     "Refused: federated learning belongs to python -m paddle.distributed.launch."},
+    {"--coordinator_num", Group::ParameterServer, "N", kCount, "", "",
+     "Refused: see --coordinators."},
+
+    {"--elastic_server", Group::Elastic, "HOST:PORT", AnyText(), "", "PADDLE_ELASTIC_SERVER",
+     "The etcd server where an elastic job's nodes meet."},
+    {"--np", Group::Elastic, "N[:MAX]", NodeCount(), "", "PADDLE_ELASTIC_NP",
+     "Number of nodes of the elastic job."},
+    {"--scale", Group::Elastic, "N", WholeNumber{-kMany, kMany}, "0", "",
+     "Add nodes to a running elastic job, or take some away."},
+    {"--force", Group::Elastic, "BOOL", Boolean(), "False", "",
+     "Change --np of a running elastic job."},
+    {"--elastic_pre_hook", Group::Elastic, "COMMAND", AnyText(), "", "",
+     "Shell command that runs before each round of trainers."},
+    {"--max_restart", Group::Elastic, "N", kCount, "0", "PADDLE_MAX_RESTART",
+     "How often a failed job is started again."},
+    {"--elastic_level", Group::Elastic, "N", WholeNumber{-1, 1}, "-1", "PADDLE_ELASTIC_LEVEL",
+     "-1 off, 0 the failed node leaves and the others wait, 1 start again."},
+    {"--elastic_timeout", Group::Elastic, "SECONDS", WholeNumber{0, kLongestGrace}, "30",
+     "PADDLE_ELASTIC_TIMEOUT", "How long an elastic job waits for more nodes."},
+
+    {"--python", Group::Launcher, "PATH", AnyText(), "python on PATH", "",
+     "The Python interpreter that runs the script or module."},
+    {"--assume_gpus", Group::Launcher, "", Flag(), "", "PADDLE_LAUNCH_ASSUME_GPUS",
+     "Take the named cards to be there without looking: to try a job on a machine without cards."},
+    {"--bind", Group::Launcher, "HOW", OneOf{"none|numa"}, "none", "",
+     "numa: bind each trainer to the CPUs next to its card."},
+    {"--port_range", Group::Launcher, "LOW:HIGH", PortRange(), "", "",
+     "Take the trainers' ports from this range only."},
+    {"--console", Group::Launcher, "WHAT", OneOf{"rank0|all|none|0"}, "rank0", "",
+     "Whose output is shown: rank0, all (each line with its rank) or none."},
+    {"--quiet", Group::Launcher, "", Flag(), "", "",
+     "Tell nothing but errors, the ABORT line and the failure report."},
+    {"--stdin", Group::Launcher, "0", OneOf{"0"}, "/dev/null for all", "",
+     "Give the launcher's standard input to rank 0."},
+    {"--grace", Group::Launcher, "SECONDS", Seconds(), "10", "",
+     "Time between SIGTERM and SIGKILL when trainers are stopped."},
+    {"--dry_run", Group::Launcher, "", OneOf{"text|json", "text"}, "", "",
+     "Print the plan and start nothing; --dry_run=json for programs."},
+};
+
+}  // namespace
+
+std::span<const Option> all_options() { return kOptions; }
+
+std::string_view key_of(const Option& option) {
+  const std::string_view first = option.names.substr(0, option.names.find(','));
+  return first.substr(first.find_first_not_of('-'));
+}
+
+std::vector<std::string_view> names_of(const Option& option) { return split(option.names, ','); }
+
+std::vector<std::string_view> variables_of(const Option& option) {
+  return split(option.variables, ',');
+}
+
+const Option* find_option(std::string_view name) {
+  for (const Option& option : kOptions) {
+    const std::vector<std::string_view> names = names_of(option);
+    if (std::find(names.begin(), names.end(), name) != names.end()) return &option;
+  }
+  return nullptr;
+}
+
+std::optional<std::string> value_when_bare(const Option& option) {
+  if (std::holds_alternative<Flag>(option.rule)) return "True";
+  const OneOf* const choice = std::get_if<OneOf>(&option.rule);
+  if (choice == nullptr || choice->bare.empty()) return std::nullopt;
+  return std::string(choice->bare);
+}
+
+}  // namespace paddle_launch

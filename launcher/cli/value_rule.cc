@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// See value_rule.h.
+#include "launcher/cli/value_rule.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "launcher/text/number.h"
+#include "launcher/text/split.h"
+
+namespace paddle_launch {
+namespace {
+
+ValueReading accepted(std::string value) { return {std::move(value), {}}; }
+ValueReading refused(std::string problem) { return {{}, std::move(problem)}; }
+
+std::string in_case(std::string_view text, int (*change)(int)) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [change](unsigned char c) { return static_cast<char>(change(c)); });
+  return result;
+}
+
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::optional<long long> number_within(std::string_view text, long long low, long long high) {
+  const std::optional<long long> number = parse_whole_number(text);
+  if (!number || *number < low || *number > high) return std::nullopt;
+  return number;
+}
+
+// "LOW:HIGH" with both ends in the range and in order.
+std::optional<std::string> ordered_pair(std::string_view text, long long low, long long high) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto first = number_within(text.substr(0, colon), low, high);
+  const auto last = number_within(text.substr(colon + 1), low, high);
+  if (!first || !last || *first > *last) return std::nullopt;
+  return fmt::format("{}:{}", *first, *last);
+}
+
+ValueReading read_address_list(std::string_view text) {
+  if (text.empty()) return refused("it takes at least one address");
+  std::vector<std::string> entries;
+  for (const std::string_view part : split(text, ',')) {
+    const std::string entry(without_blanks(part));
+    if (entry.empty())
+      return refused("it takes addresses with one comma between two, and an entry is empty");
+    const auto colons = std::count(entry.begin(), entry.end(), ':');
+    if (colons > 1) {
+      return refused(
+          fmt::format("{} is an IPv6 address, and Paddle cuts endpoints at their first "
+                      "colon, so it takes IPv4 addresses or host names",
+                      entry));
+    }
+    if (colons == 1) {
+      return refused(
+          fmt::format("{} has a port, and it takes addresses alone (the first port is "
+                      "named by --start_port)",
+                      entry));
+    }
+    if (std::find(entries.begin(), entries.end(), entry) != entries.end()) {
+      return refused(fmt::format("{} is there twice, and every node has its own address", entry));
+    }
+    entries.push_back(entry);
+  }
+  return accepted(fmt::format("{}", fmt::join(entries, ",")));
+}
+
+struct Reader {
+  std::string_view text;
+
+  ValueReading operator()(AnyText) const {
+    return text.empty() ? refused("it takes a value that is not empty")
+                        : accepted(std::string(text));
+  }
+  ValueReading operator()(TextOrNothing) const { return accepted(std::string(text)); }
+  ValueReading operator()(ActsAtOnce) const { return accepted(std::string(text)); }
+  ValueReading operator()(Flag) const { return (*this)(Boolean()); }
+
+  ValueReading operator()(Boolean) const {
+    constexpr std::string_view kTrue[] = {"y", "yes", "t", "true", "on", "1"};
+    constexpr std::string_view kFalse[] = {"n", "no", "f", "false", "off", "0"};
+    const std::string word = in_case(text, std::tolower);
+    if (std::find(std::begin(kTrue), std::end(kTrue), word) != std::end(kTrue)) {
+      return accepted("True");
+    }
+    if (std::find(std::begin(kFalse), std::end(kFalse), word) != std::end(kFalse)) {
+      return accepted("False");
+    }
+    return refused("it takes y, yes, t, true, on, 1 or n, no, f, false, off, 0");
+  }
+
+  ValueReading operator()(WholeNumber range) const {
+    const auto number = number_within(text, range.low, range.high);
+    if (number) return accepted(std::to_string(*number));
+    return refused(fmt::format("it takes a whole number from {} to {}", range.low, range.high));
+  }
+
+  ValueReading operator()(OneOf rule) const {
+    std::vector<std::string_view> choices = split(rule.choices, '|');
+    if (std::find(choices.begin(), choices.end(), text) != choices.end()) {
+      return accepted(std::string(text));
+    }
+    if (choices.size() == 1) return refused(fmt::format("it takes {} only", choices.front()));
+    const std::string_view last = choices.back();
+    choices.pop_back();
+    return refused(fmt::format("it takes {} or {}", fmt::join(choices, ", "), last));
+  }
+
+  ValueReading operator()(NodeCount) const {
+    if (const auto nodes = number_within(text, 1, kMostNodes))
+      return accepted(std::to_string(*nodes));
+    if (const auto range = ordered_pair(text, 1, kMostNodes)) return accepted(*range);
+    return refused(fmt::format(
+        "it takes a number of nodes from 1 to {0}, or a range MIN:MAX of them", kMostNodes));
+  }
+
+  ValueReading operator()(AddressList) const { return read_address_list(text); }
+
+  ValueReading operator()(LogLevelWord) const {
+    constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+        {"DEBUG", "DEBUG"}, {"INFO", "INFO"},      {"WARNING", "WARNING"}, {"WARN", "WARNING"},
+        {"ERROR", "ERROR"}, {"CRITICAL", "ERROR"}, {"10", "DEBUG"},        {"20", "INFO"},
+        {"30", "WARNING"},  {"40", "ERROR"},       {"50", "ERROR"},
+    };
+    const std::string word = in_case(text, std::toupper);
+    const auto* const found =
+        std::find_if(std::begin(kWords), std::end(kWords),
+                     [&word](const auto& pair) { return pair.first == word; });
+    if (found != std::end(kWords)) return accepted(std::string(found->second));
+    return refused("it takes DEBUG, INFO, WARNING or ERROR, or Python's 10, 20, 30 or 40");
+  }
+
+  ValueReading operator()(PortRange) const {
+    if (const auto range = ordered_pair(text, 1, kHighestPort)) return accepted(*range);
+    return refused(fmt::format("it takes LOW:HIGH, two ports from 1 to {} in order", kHighestPort));
+  }
+
+  ValueReading operator()(Seconds) const {
+    const std::optional<long long> thousandths = parse_thousandths(text);
+    if (thousandths && *thousandths <= kLongestGrace * 1000LL) return accepted(std::string(text));
+    return refused(
+        fmt::format("it takes seconds from 0 to {}, decimals allowed (2.5)", kLongestGrace));
+  }
+};
+
+}  // namespace
+
+ValueReading read_value(const ValueRule& rule, std::string_view text) {
+  return std::visit(Reader{text}, rule);
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may stand after an option: the rules that the option table names, and the one reader for
+// values of the command line and of environment variables alike.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace paddle_launch {
+
+struct AnyText {};  // anything but nothing
+struct TextOrNothing {
+};                  // empty counts as not given: Paddle's parameter-server lists default to ''
+struct Boolean {};  // a value in Python's strtobool words
+struct Flag {};     // takes no value
+struct WholeNumber {
+  int low;
+  int high;
+};
+struct OneOf {
+  std::string_view choices;    // "collective|ps"
+  std::string_view bare = "";  // what the option means without "=value"; it then takes no next word
+};
+struct NodeCount {};     // N or MIN:MAX
+struct AddressList {};   // --ips
+struct LogLevelWord {};  // DEBUG … or Python's numbers
+struct PortRange {};     // LO:HI
+struct Seconds {};       // decimals allowed
+struct ActsAtOnce {};    // -m, --help, --version: dealt with where the command line is cut
+
+using ValueRule = std::variant<AnyText, TextOrNothing, Boolean, Flag, WholeNumber, OneOf, NodeCount,
+                               AddressList, LogLevelWord, PortRange, Seconds, ActsAtOnce>;
+
+inline constexpr int kHighestPort = 65535;
+inline constexpr int kMostNodes = 100000;
+inline constexpr int kLongestGrace = 86400;
+
+struct ValueReading {
+  std::string value;    // in one spelling: True/False, digits without leading zeros, no blanks
+  std::string problem;  // not empty: why the text is refused, as a clause ("it takes …")
+};
+
+ValueReading read_value(const ValueRule& rule, std::string_view text);
+
+}  // namespace paddle_launch

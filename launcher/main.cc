@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wires the parts: the only place that reads the real environment, and the only catch.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "launcher/cli/command_line.h"
+#include "launcher/job/environment.h"
+#include "launcher/job/errors.h"
+#include "launcher/launch.h"
+
+namespace {
+
+constexpr int kLaunchError = 1;
+constexpr int kWrongUse = 2;
+
+using paddle_launch::Environment;
+
+// Started with a closed stdin or stdout (`>&-`), the next file we open would take its place.
+void hold_standard_descriptors() {
+  for (int fd = open("/dev/null", O_RDWR); fd >= 0; fd = open("/dev/null", O_RDWR)) {
+    if (fd <= STDERR_FILENO) continue;
+    close(fd);
+    return;
+  }
+}
+
+Environment read_environment() {
+  Environment env;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text(*entry);
+    const std::size_t equals = text.find('=');
+    if (equals != std::string::npos && equals > 0) env.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return env;
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+int complain(const std::string& program, const char* what, int status) {
+  std::fprintf(stderr, "%s: error: %s\n", program.c_str(), what);
+  return status;
+}
+
+int run(const std::vector<std::string>& argv) {
+  const Environment env = read_environment();
+  const paddle_launch::CommandLine command = paddle_launch::parse_command_line(argv, env);
+  if (const auto* print = std::get_if<paddle_launch::PrintAndExit>(&command)) {
+    std::fputs(print->text.c_str(), stdout);
+    return std::fflush(stdout) == 0 ? 0 : kLaunchError;
+  }
+  return paddle_launch::launch(std::get<paddle_launch::ParsedCommandLine>(command), env);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  hold_standard_descriptors();
+  const std::vector<std::string> arguments(argv, argv + argc);
+  const std::string program = arguments.empty() ? "paddle-launch" : base_name(arguments.front());
+  try {
+    return run(arguments);
+  } catch (const paddle_launch::UsageError& error) {
+    return complain(program, error.what(), kWrongUse);
+  } catch (const std::exception& error) {
+    return complain(program, error.what(), kLaunchError);
+  }
+}

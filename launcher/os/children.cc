@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/os/children.h"
+
+#include <dirent.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "launcher/os/read_file.h"
+
+namespace paddle_launch {
+namespace {
+
+// For kernels built without /proc/PID/task/TID/children.
+std::vector<pid_t> children_by_scan(pid_t parent) {
+  std::vector<pid_t> found;
+  DIR* proc = opendir("/proc");
+  if (proc == nullptr) return found;
+  while (const dirent* entry = readdir(proc)) {
+    if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) == 0) continue;
+    const std::string stat = read_file(std::string("/proc/") + entry->d_name + "/stat").value_or("");
+    const std::size_t after_name = stat.rfind(") ");
+    if (after_name == std::string::npos || stat.size() < after_name + 4) continue;
+    const std::string_view ppid(stat.data() + after_name + 4, stat.size() - after_name - 4);
+    pid_t value = 0;
+    std::from_chars(ppid.data(), ppid.data() + ppid.size(), value);
+    if (value == parent) found.push_back(static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10)));
+  }
+  closedir(proc);
+  return found;
+}
+
+}  // namespace
+
+std::vector<pid_t> children_of_this_process() {
+  const pid_t me = getpid();
+  const std::string path = "/proc/self/task/" + std::to_string(me) + "/children";
+  const std::optional<std::string> text = read_file(path);
+  if (!text) return children_by_scan(me);
+  std::vector<pid_t> found;
+  const char* at = text->data();
+  const char* const end = at + text->size();
+  while (at < end) {
+    pid_t pid = 0;
+    const auto [next, error] = std::from_chars(at, end, pid);
+    if (error != std::errc()) break;
+    found.push_back(pid);
+    at = next + 1;
+  }
+  return found;
+}
+
+void kill_with_group(pid_t child) {
+  if (getpgid(child) == child) kill(-child, SIGKILL);
+  kill(child, SIGKILL);
+}
+
+std::vector<pid_t> kill_children(pid_t spared, std::chrono::milliseconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    std::vector<pid_t> left = children_of_this_process();
+    left.erase(std::remove(left.begin(), left.end(), spared), left.end());
+    if (left.empty() || std::chrono::steady_clock::now() > deadline) return left;
+    for (const pid_t pid : left) kill_with_group(pid);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    for (const pid_t pid : left) waitpid(pid, nullptr, WNOHANG);
+  }
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The children of this process, adopted orphans included. A child that has not been waited for keeps
+// its process id, so signalling one found here can never hit a stranger.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <vector>
+
+namespace paddle_launch {
+
+std::vector<pid_t> children_of_this_process();
+
+// SIGKILL to the child, and to its whole group where it leads one.
+void kill_with_group(pid_t child);
+
+// Kills all children but `spared` again and again until none is left. Returns what outlived the
+// patience: processes stuck in the kernel.
+std::vector<pid_t> kill_children(pid_t spared, std::chrono::milliseconds patience);
+
+}  // namespace paddle_launch

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher's signals as a descriptor. A signal that was ignored when we were started stays
+// ignored (nohup, background jobs), in us and in every trainer.
+#pragma once
+
+#include <csignal>
+#include <initializer_list>
+#include <optional>
+
+#include "launcher/os/unique_fd.h"
+
+namespace paddle_launch {
+
+class SignalWatch {
+ public:
+  // Blocks the given signals, less the ignored ones, and those that must never end or stop a
+  // launcher (SIGPIPE, SIGTTIN, SIGTTOU).
+  explicit SignalWatch(std::initializer_list<int> signals);
+
+  int fd() const { return fd_.get(); }
+  std::optional<int> next();
+  const sigset_t& mask_at_start() const { return mask_at_start_; }
+
+ private:
+  sigset_t mask_at_start_{};
+  UniqueFd fd_;
+};
+
+bool is_ignored(int signal);
+
+}  // namespace paddle_launch

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/plan/collective.h"
+
+#include <utility>
+
+namespace paddle_launch {
+
+CollectivePlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& settings,
+                               const Program& program, const Environment& user,
+                               const std::vector<std::vector<int>>& cpus, bool give_stdin) {
+  PaddleEnv env = common_env(world, settings, user);
+  CollectivePlan plan;
+  for (int i = 0; i < world.my_count; ++i) {
+    const auto local = static_cast<std::size_t>(i);
+    const Trainer& trainer = world.trainers.at(static_cast<std::size_t>(world.first_mine) + local);
+    plan.processes.processes.push_back({
+        .rank = trainer.rank,
+        .local_rank = trainer.local_rank,
+        .endpoint = trainer.endpoint,
+        .cards = trainer.cards,
+        .env = trainer_env(world, trainer),
+        .cpus = local < cpus.size() ? cpus[local] : std::vector<int>{},
+        .log_path = settings.log_dir + "/workerlog." + std::to_string(trainer.rank),
+        .has_stdin = give_stdin && trainer.rank == 0,
+    });
+  }
+  const std::vector<EnvVar> own =
+      plan.processes.processes.empty() ? std::vector<EnvVar>{} : plan.processes.processes.front().env;
+  plan.processes.program = program.path;
+  plan.processes.argv = program.argv;
+  plan.processes.inherited = inherited_env(user, env.common, own);
+  plan.processes.common_env = std::move(env.common);
+  plan.processes.world_size = static_cast<int>(world.trainers.size());
+  plan.backup_env = std::move(env.backup);
+  plan.backup_path = std::move(env.backup_path);
+  return plan;
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/plan/paddle_env.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace paddle_launch {
+namespace {
+
+std::string card_indices(const Trainer& trainer, char separator) {
+  std::string text;
+  for (const Card& card : trainer.cards) {
+    if (!text.empty()) text += separator;
+    text += card.index;
+  }
+  return text;
+}
+
+std::string all_endpoints(const WorldPlan& world) {
+  std::string text;
+  for (const Trainer& trainer : world.trainers) {
+    if (!text.empty()) text += ',';
+    text += trainer.endpoint;
+  }
+  return text;
+}
+
+// Ranks separated by commas, the cards of one rank by colons: "0,1" or "0:1,2:3"; two CPU ranks: ",".
+std::string world_device_ids(const WorldPlan& world) {
+  std::string text;
+  for (const Trainer& trainer : world.trainers) {
+    if (trainer.rank > 0) text += ',';
+    text += card_indices(trainer, ':');
+  }
+  return text;
+}
+
+std::string resolved_backend(const WorldPlan& world, const std::string& wish) {
+  if (wish != "auto") return wish;
+  return world.card_kind ? std::string(words_of(*world.card_kind).backend) : "gloo";
+}
+
+bool is_proxy(const std::string& name) {
+  constexpr std::array<std::string_view, 4> kProxies = {"http_proxy", "https_proxy", "HTTP_PROXY",
+                                                        "HTTPS_PROXY"};
+  return std::find(kProxies.begin(), kProxies.end(), name) != kProxies.end();
+}
+
+// Set by an outer launcher for its trainers, and wrong or dangerous for ours.
+bool belongs_to_an_outer_job(const std::string& name) {
+  return name == "PADDLE_BACKUP_ENV_PATH" || name.rfind("FLAGS_selected_", 0) == 0;
+}
+
+}  // namespace
+
+PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings, const Environment& user) {
+  const std::string size = std::to_string(world.trainers.size());
+  PaddleEnv env;
+  env.common = {
+      {"PADDLE_TRAINERS_NUM", size},
+      {"PADDLE_GLOBAL_SIZE", size},
+      {"PADDLE_LOCAL_SIZE", std::to_string(world.my_count)},
+      {"PADDLE_NNODES", std::to_string(world.nodes)},
+      {"PADDLE_MASTER", world.master},
+      {"PADDLE_DISTRI_BACKEND", resolved_backend(world, settings.backend)},
+      {"PADDLE_WITH_GLOO", lookup(user, "PADDLE_WITH_GLOO").value_or("0")},
+      {"PADDLE_GLOO_RENDEZVOUS", "3"},
+      // Only named, never made: rendezvous 3 is HTTP and does not use it, but readers want it set.
+      {"PADDLE_GLOO_FS_PATH", settings.temporary_dir + "/paddle-launch-gloo-" + world.pod_name},
+      {"PADDLE_AUTO_CLUSTER", "0"},
+      {"PADDLE_LOG_DIR", settings.log_dir},
+      {"POD_NAME", world.pod_name},
+      {"PADDLE_LAUNCH_JOB", settings.job_id},
+  };
+  std::vector<EnvVar> lists = {{"PADDLE_TRAINER_ENDPOINTS", all_endpoints(world)},
+                               {"PADDLE_WORLD_DEVICE_IDS", world_device_ids(world)}};
+  const bool too_long = std::any_of(lists.begin(), lists.end(), [](const EnvVar& list) {
+    return list.second.size() >= kLongestValue;
+  });
+  if (too_long) {
+    env.backup = std::move(lists);
+    env.backup_path = settings.log_dir + "/backup_env." + std::to_string(world.first_mine) + ".json";
+    env.common.emplace_back("PADDLE_BACKUP_ENV_PATH", env.backup_path);
+  } else {
+    env.common.insert(env.common.end(), lists.begin(), lists.end());
+  }
+  return env;
+}
+
+std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer) {
+  const std::string rank = std::to_string(trainer.rank);
+  const std::string local_rank = std::to_string(trainer.local_rank);
+  const std::string cards = card_indices(trainer, ',');
+  std::vector<EnvVar> env = {
+      {"PADDLE_TRAINER_ID", rank},           {"PADDLE_GLOBAL_RANK", rank},
+      {"PADDLE_RANK_IN_NODE", local_rank},   {"PADDLE_LOCAL_RANK", local_rank},
+      {"PADDLE_CURRENT_ENDPOINT", trainer.endpoint}, {"PADDLE_LOCAL_DEVICE_IDS", cards},
+  };
+  if (!world.card_kind) return env;
+  env.emplace_back(words_of(*world.card_kind).selected_flag, cards);
+  env.emplace_back("FLAGS_selected_accelerators", cards);
+  return env;
+}
+
+std::vector<EnvVar> inherited_env(const Environment& user, const std::vector<EnvVar>& common,
+                                  const std::vector<EnvVar>& own) {
+  std::set<std::string_view> replaced;
+  for (const EnvVar& variable : common) replaced.insert(variable.first);
+  for (const EnvVar& variable : own) replaced.insert(variable.first);
+  std::vector<EnvVar> result;
+  for (const auto& [name, value] : user) {
+    if (replaced.count(name) != 0 || belongs_to_an_outer_job(name)) continue;
+    if (!is_proxy(name)) {
+      result.emplace_back(name, value);
+    } else if (user.count(name + "_original") == 0) {
+      result.emplace_back(name + "_original", value);
+    }
+  }
+  return result;
+}
+
+}  // namespace paddle_launch

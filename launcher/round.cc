@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/round.h"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "launcher/aftermath.h"
+#include "launcher/job/errors.h"
+#include "launcher/os/signals.h"
+#include "launcher/run/console.h"
+#include "launcher/run/guard.h"
+#include "launcher/run/log_directory.h"
+#include "launcher/run/supervisor.h"
+#include "launcher/run/terminal.h"
+#include "launcher/site/kernel_facts.h"
+#include "launcher/tell/banner.h"
+#include "launcher/tell/log_lines.h"
+#include "launcher/tell/voice.h"
+#include "launcher/tell/words.h"
+
+namespace paddle_launch {
+namespace {
+
+// Port locks, logs and sockets of large pods need more descriptors than the usual soft limit; trainers
+// get back what we were given.
+rlimit raise_open_files() {
+  rlimit given{};
+  getrlimit(RLIMIT_NOFILE, &given);
+  rlimit raised = given;
+  raised.rlim_cur = given.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &raised);
+  return given;
+}
+
+std::vector<std::string> make_start_lines(const ProcessPlan& plan) {
+  const std::string now = timestamp();
+  std::vector<std::string> lines;
+  for (const ProcessSpec& spec : plan.processes) lines.push_back(log_start_line(plan, spec, now));
+  return lines;
+}
+
+std::string endpoints_log(const WorldPlan& world) {
+  std::string text = "PADDLE_TRAINER_ENDPOINTS:\n";
+  for (const Trainer& trainer : world.trainers) text += trainer.endpoint + "\n";
+  return text;
+}
+
+std::vector<std::string> write_shared_files(const WorldPlan& world, const CollectivePlan& plan,
+                                            const std::string& log_dir) {
+  std::vector<std::string> problems;
+  if (const auto problem = replace_file(log_dir + "/endpoints.log", endpoints_log(world), 0666)) {
+    problems.push_back(*problem + "; the job goes on without it");
+  }
+  if (plan.backup_path.empty()) return problems;
+  const nlohmann::json backup = std::map<std::string, std::string>(plan.backup_env.begin(), plan.backup_env.end());
+  if (const auto problem = replace_file(plan.backup_path, backup.dump(), 0600)) throw LaunchError(*problem);
+  return problems;
+}
+
+std::vector<std::pair<std::string, std::string>> resolved_arguments(const JobSpec& job, const WorldPlan& world,
+                                                                    const ProcessPlan& plan) {
+  auto arguments = job.arguments;
+  std::vector<std::string> names;
+  for (const ProcessSpec& spec : plan.processes) {
+    for (const Card& card : spec.cards) names.push_back(card.name);
+  }
+  if (!world.card_kind || names.empty()) return arguments;
+  const std::string key(words_of(*world.card_kind).option);
+  const auto found = std::find_if(arguments.begin(), arguments.end(),
+                                  [&key](const auto& argument) { return argument.first == key; });
+  const std::string value = fmt::format("{}", fmt::join(names, ","));
+  if (found != arguments.end()) {
+    found->second = value;
+  } else {
+    arguments.emplace_back(key, value);
+  }
+  return arguments;
+}
+
+void open_the_console(const Voice& voice, const JobSpec& job, const WorldPlan& world, const CollectivePlan& plan,
+                      const Remarks& remarks) {
+  for (const std::string& text : remarks.warnings) voice.warning(text);
+  for (const std::string& text : remarks.notices) voice.info(text);
+  voice.block(argument_banner(resolved_arguments(job, world, plan.processes)));
+  if (!plan.backup_path.empty()) {
+    voice.info(fmt::format("the endpoint list is too long for an environment variable; it is in {} "
+                           "(PADDLE_BACKUP_ENV_PATH)",
+                           plan.backup_path));
+  }
+  std::vector<EnvVar> env = plan.processes.common_env;
+  const ProcessSpec& first = plan.processes.processes.front();
+  env.insert(env.end(), first.env.begin(), first.env.end());
+  voice.info(fmt::format("Local start {} processes. First process distributed environment info (Only For Debug):",
+                         plan.processes.processes.size()));
+  voice.block(environment_table(std::move(env)));
+}
+
+}  // namespace
+
+int run_round(const JobSpec& job, const Environment& env, const Machine& here, const WorldPlan& world,
+              const CollectivePlan& plan, const Remarks& remarks) {
+  const ProcessPlan& processes = plan.processes;
+  const std::string log_dir = lookup(Environment(processes.common_env.begin(), processes.common_env.end()),
+                                     "PADDLE_LOG_DIR").value_or(job.log_dir);
+  prepare_log_directory(log_dir, processes);
+  Remarks said = remarks;
+  for (std::string& problem : write_shared_files(world, plan, log_dir)) said.warnings.push_back(std::move(problem));
+
+  const rlimit open_files = raise_open_files();
+  const long oom_kills_before = oom_kills_so_far();
+  SignalWatch signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP});
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+
+  const std::vector<std::string> start_lines = make_start_lines(processes);
+  const bool all = job.console == ConsoleMode::All;
+  const bool colour = isatty(STDOUT_FILENO) == 1 && !lookup(env, "NO_COLOR") && lookup(env, "TERM") != "dumb";
+  Console console({.prefix_lines = all, .colour = colour},
+                  job.console == ConsoleMode::None
+                      ? std::vector<FollowedLog>{}
+                      : open_followed_logs(processes, start_lines, all, job.log_overwrite));
+  const Voice voice(job.quiet ? LogLevel::Error : job.log_level,
+                    [&console](std::string_view text) { console.say(text); });
+  open_the_console(voice, job, world, plan, said);
+
+  const bool gives_stdin = std::any_of(processes.processes.begin(), processes.processes.end(),
+                                       [](const ProcessSpec& spec) { return spec.has_stdin; });
+  const bool lends_terminal = gives_stdin && Terminal::can_be_lent();
+  const Terminal terminal(lends_terminal);
+  Guard guard(processes, {.grace = job.grace,
+                          .log_overwrite = job.log_overwrite,
+                          .own_session = !lends_terminal,
+                          .lend_terminal = lends_terminal,
+                          .mask = signals.mask_at_start(),
+                          .open_files = open_files,
+                          .start_lines = start_lines});
+  const Aftermath aftermath(processes, here.host_name, oom_kills_before);
+  Supervisor supervisor(guard, console, signals, terminal,
+                        StopPolicy(static_cast<int>(processes.processes.size()),
+                                   lends_terminal ? std::optional<int>(0) : std::nullopt),
+                        {.verdict = [&](const Outcome& verdict, int others) { aftermath.tell_verdict(voice, verdict, others); },
+                         .second_interrupt = [&] { voice.error("interrupted again: killing what is left"); }});
+  const RoundResult result = supervisor.run();
+  terminal.take_back();
+  console.drain(signals);
+  aftermath.tell_end(voice, result);
+  console.finish(signals);
+  return exit_status(result.outcome);
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// One round, from the prepared log directory to the last word on the console.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launcher/job/environment.h"
+#include "launcher/job/job_spec.h"
+#include "launcher/job/world_plan.h"
+#include "launcher/plan/collective.h"
+#include "launcher/site/machine.h"
+
+namespace paddle_launch {
+
+struct Remarks {
+  std::vector<std::string> notices;
+  std::vector<std::string> warnings;
+};
+
+// Returns the exit status.
+int run_round(const JobSpec& job, const Environment& env, const Machine& here, const WorldPlan& world,
+              const CollectivePlan& plan, const Remarks& remarks);
+
+}  // namespace paddle_launch

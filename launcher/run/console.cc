@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/run/console.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <exception>
+
+#include "launcher/os/check.h"
+#include "launcher/run/console_process.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::size_t kLargestText = 32 * 1024;
+
+bool asks_to_end(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP;
+}
+
+}  // namespace
+
+Console::Console(const ConsoleSettings& settings, std::vector<FollowedLog> logs) {
+  std::array<int, 2> ends{};
+  check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
+  socket_.reset(ends[0]);
+  UniqueFd consoles_end(ends[1]);
+  const pid_t launcher = getpid();
+  pid_ = check(fork(), "fork the console");
+  if (pid_ != 0) return;
+  socket_.reset();
+  try {
+    ConsoleProcess console(settings, std::move(logs), std::move(consoles_end), launcher);
+    console.run();
+  } catch (const std::exception&) {
+    _exit(1);
+  }
+  _exit(0);
+}
+
+Console::~Console() { give_up(); }
+
+void Console::say(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, kLargestText);
+    text.remove_prefix(part.size());
+    send_or_keep(std::string(1, kConsoleSay).append(part));
+  }
+}
+
+void Console::send_or_keep(std::string message) {
+  if (!socket_) return;
+  unsent_.push_back(std::move(message));
+  send_unsent();
+}
+
+void Console::send_unsent() {
+  while (!unsent_.empty() && socket_) {
+    const std::string& message = unsent_.front();
+    const ssize_t sent = send(socket_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS)) return;
+    if (sent < 0) return give_up();
+    unsent_.pop_front();
+  }
+}
+
+bool Console::wait_for_answer(SignalWatch& signals) {
+  while (socket_) {
+    const short wanted = static_cast<short>(POLLIN | (unsent_.empty() ? 0 : POLLOUT));
+    std::array<pollfd, 2> watched = {pollfd{socket_.get(), wanted, 0}, pollfd{signals.fd(), POLLIN, 0}};
+    poll(watched.data(), watched.size(), -1);
+    if (watched[1].revents != 0) {
+      const std::optional<int> signal = signals.next();
+      if (signal && asks_to_end(*signal)) break;
+    }
+    send_unsent();
+    char answer = 0;
+    const ssize_t size = recv(socket_.get(), &answer, sizeof answer, MSG_DONTWAIT);
+    if (size == 1) return true;
+    if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) break;
+  }
+  give_up();
+  return false;
+}
+
+bool Console::drain(SignalWatch& signals) {
+  send_or_keep(std::string(1, kConsoleDrain));
+  return wait_for_answer(signals);
+}
+
+void Console::finish(SignalWatch& signals) {
+  send_or_keep(std::string(1, kConsoleEnd));
+  wait_for_answer(signals);
+  socket_.reset();
+  pid_ = -1;  // it dies with us, if not before: nobody waits for the kernel to take its inotify apart
+}
+
+void Console::give_up() {
+  socket_.reset();
+  unsent_.clear();
+  if (pid_ <= 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, WNOHANG);
+  pid_ = -1;
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher's end of the console process, which copies the followed logs to stdout and writes our own
+// lines to stderr. A terminal that blocks, a pipe that nobody reads or a dead file system stops that
+// process and never the one that supervises.
+#pragma once
+
+#include <sys/types.h>
+
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/os/signals.h"
+#include "launcher/os/unique_fd.h"
+
+namespace paddle_launch {
+
+struct FollowedLog {
+  int rank = 0;
+  UniqueFd file;            // open for reading
+  off_t from = 0;           // where this run begins
+  std::string start_line;   // our own first line there: not shown
+};
+
+struct ConsoleSettings {
+  bool prefix_lines = false;  // --console all
+  bool colour = false;
+};
+
+class Console {
+ public:
+  Console(const ConsoleSettings& settings, std::vector<FollowedLog> logs);
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+  ~Console();
+
+  // Never blocks: what the console process cannot take yet waits here.
+  void say(std::string_view text);
+
+  int fd() const { return socket_.get(); }
+  pid_t pid() const { return pid_; }
+  bool has_unsent() const { return !unsent_.empty(); }
+  void send_unsent();
+
+  // Waits until everything written to the followed logs so far is on stdout. False: an interrupt came
+  // first, or the console is gone, and it is given up.
+  bool drain(SignalWatch& signals);
+  // Waits until everything said is on stderr, then ends the process, with the same exception.
+  void finish(SignalWatch& signals);
+
+ private:
+  bool wait_for_answer(SignalWatch& signals);
+  void send_or_keep(std::string message);
+  void give_up();
+
+  UniqueFd socket_;
+  pid_t pid_ = -1;
+  std::deque<std::string> unsent_;
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/run/guard.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <exception>
+
+#include "launcher/os/check.h"
+#include "launcher/run/guard_process.h"
+
+namespace paddle_launch {
+
+Guard::Guard(const ProcessPlan& plan, const GuardSettings& settings) {
+  std::array<int, 2> ends{};
+  check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()),
+        "socketpair");
+  socket_.reset(ends[0]);
+  UniqueFd guards_end(ends[1]);
+  // A pidfd tells of our death even while some other child still holds a copy of the socket.
+  UniqueFd launcher(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+  if (launcher) fcntl(launcher.get(), F_SETFD, FD_CLOEXEC);
+  pid_ = check(fork(), "fork the guard");
+  if (pid_ != 0) return;
+  socket_.reset();
+  try {
+    GuardProcess guard(plan, settings, std::move(guards_end), std::move(launcher));
+    guard.run();
+  } catch (const std::exception&) {
+    _exit(1);  // the launcher sees the closed socket, and PDEATHSIG ends the trainers
+  }
+  _exit(0);
+}
+
+void Guard::order(GuardOrder::Kind kind, int signal) const {
+  const GuardOrder order{kind, signal};
+  // Orders are few and small: the buffer of the socket cannot fill. A guard that is gone is noticed
+  // by receive().
+  send(socket_.get(), &order, sizeof order, MSG_NOSIGNAL);
+}
+
+Guard::Reports Guard::receive() const {
+  Reports result;
+  std::array<GuardReport, kReportsInOneMessage> batch;
+  for (;;) {
+    const ssize_t size = recv(socket_.get(), batch.data(), sizeof batch, 0);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return result;
+    if (size <= 0) {
+      result.guard_is_gone = true;
+      return result;
+    }
+    const auto count = static_cast<std::size_t>(size) / sizeof(GuardReport);
+    result.reports.insert(result.reports.end(), batch.begin(), batch.begin() + static_cast<long>(count));
+  }
+}
+
+}  // namespace paddle_launch

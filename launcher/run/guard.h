@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher's end of the guard: the process that is the trainers' parent. It starts them, tells how
+// each ended, and stops them on order, or by itself when the launcher is gone.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "launcher/job/process_spec.h"
+#include "launcher/os/unique_fd.h"
+#include "launcher/run/guard_wire.h"
+
+namespace paddle_launch {
+
+struct GuardSettings {
+  std::chrono::milliseconds grace{0};
+  bool log_overwrite = false;
+  bool own_session = true;     // false: a trainer needs the terminal, which belongs to our session
+  bool lend_terminal = false;  // the trainer with stdin becomes the terminal's foreground group
+  sigset_t mask{};             // what trainers get back
+  rlimit open_files{};
+  std::vector<std::string> start_lines;  // the first line of each log, in the order of the processes
+};
+
+class Guard {
+ public:
+  // Forks; the guard starts the processes at once.
+  Guard(const ProcessPlan& plan, const GuardSettings& settings);
+  Guard(Guard&&) = default;
+
+  int fd() const { return socket_.get(); }
+  pid_t pid() const { return pid_; }
+  void order(GuardOrder::Kind kind, int signal = 0) const;
+
+  struct Reports {
+    std::vector<GuardReport> reports;
+    bool guard_is_gone = false;
+  };
+  Reports receive() const;
+
+ private:
+  UniqueFd socket_;
+  pid_t pid_ = -1;
+};
+
+}  // namespace paddle_launch

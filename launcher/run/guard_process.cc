@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/run/guard_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include "launcher/os/check.h"
+#include "launcher/os/children.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::chrono::seconds kPatienceWithSigkill{30};
+constexpr std::chrono::milliseconds kKillAgainAfter{2};
+constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+
+std::int64_t nanoseconds(std::chrono::steady_clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
+
+}  // namespace
+
+GuardProcess::GuardProcess(const ProcessPlan& plan, const GuardSettings& settings, UniqueFd socket,
+                           UniqueFd launcher)
+    : plan_(plan),
+      settings_(settings),
+      socket_(std::move(socket)),
+      launcher_(std::move(launcher)),
+      workers_(plan.processes.size()) {
+  leave_the_launchers_world();
+}
+
+void GuardProcess::leave_the_launchers_world() {
+  prctl(PR_SET_NAME, "pl-guard");
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // A session of its own: no terminal signal and no hang-up reaches the guard or the trainers.
+  if (settings_.own_session) {
+    setsid();
+  } else {
+    setpgid(0, 0);
+  }
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  children_.reset(check(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
+  // Whoever reads our output must see its end when the launcher ends, not when the guard does.
+  const UniqueFd null(check(open("/dev/null", O_RDWR | O_CLOEXEC), "open", "/dev/null"));
+  dup2(null.get(), STDOUT_FILENO);
+  dup2(null.get(), STDERR_FILENO);
+}
+
+void GuardProcess::run() {
+  start_workers();
+  for (;;) {
+    const bool nothing_left = reap();
+    send_reports();
+    if (nothing_left) break;
+    if (phase_ == Phase::Running && !any_worker_alive()) stop();
+    if (phase_ == Phase::Stopping) tell_orphans();
+    if (phase_ == Phase::Killing) kill_all();
+    if (phase_ == Phase::Killing && Clock::now() > deadline_) {
+      give_up_on_survivors();
+      break;
+    }
+    wait_for_something();
+  }
+  unsent_.push_back({.kind = GuardReport::Kind::Drained});
+  while (launcher_alive_ && !unsent_.empty()) {
+    send_reports();
+    if (!unsent_.empty()) wait_for_something();
+  }
+}
+
+std::size_t GuardProcess::worker_of(pid_t pid) const {
+  const auto found = std::find_if(workers_.begin(), workers_.end(),
+                                  [pid](const Worker& worker) { return worker.pid == pid; });
+  return found == workers_.end() ? kNobody : static_cast<std::size_t>(found - workers_.begin());
+}
+
+bool GuardProcess::any_worker_alive() const {
+  return std::any_of(workers_.begin(), workers_.end(),
+                     [](const Worker& worker) { return worker.pid > 0; });
+}
+
+// Takes in every change of state that waits for us. True: the kernel says that there is no child.
+bool GuardProcess::reap() {
+  for (;;) {
+    siginfo_t info{};
+    const int result = waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WCONTINUED | WNOHANG);
+    if (result < 0 && errno == ECHILD) return true;
+    if (result < 0 || info.si_pid == 0) return false;
+    note(info);
+  }
+}
+
+void GuardProcess::note(const siginfo_t& info) {
+  const bool ended = info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
+  const std::size_t index = worker_of(info.si_pid);
+  if (index == kNobody) {
+    if (ended) std::erase(told_orphans_, info.si_pid);
+    return;
+  }
+  if (ended) {
+    note_exit(index, info);
+  } else {
+    note_stop(index, info);
+  }
+}
+
+void GuardProcess::note_exit(std::size_t index, const siginfo_t& info) {
+  Worker& worker = workers_[index];
+  const bool exited = info.si_code == CLD_EXITED;
+  unsent_.push_back({.kind = GuardReport::Kind::Exited,
+                     .core_dumped = info.si_code == CLD_DUMPED,
+                     .was_told_to_stop = worker.told_to_stop,
+                     .worker = static_cast<std::int32_t>(index),
+                     .pid = worker.pid,
+                     .code = exited ? info.si_status : 0,
+                     .signal = exited ? 0 : info.si_status,
+                     .started_ns = nanoseconds(worker.started),
+                     .ended_ns = nanoseconds(Clock::now())});
+  worker.pid = -1;
+}
+
+void GuardProcess::note_stop(std::size_t index, const siginfo_t& info) {
+  Worker& worker = workers_[index];
+  worker.suspended = info.si_code == CLD_STOPPED;
+  const bool at_the_terminal = settings_.lend_terminal && plan_.processes[index].has_stdin;
+  if (!worker.suspended || !at_the_terminal) return;
+  unsent_.push_back({.kind = GuardReport::Kind::Suspended,
+                     .worker = static_cast<std::int32_t>(index),
+                     .pid = worker.pid});
+}
+
+void GuardProcess::take_orders() {
+  for (;;) {
+    GuardOrder order;
+    const ssize_t size = recv(socket_.get(), &order, sizeof order, MSG_DONTWAIT);
+    if (size == sizeof order) {
+      obey(order);
+      continue;
+    }
+    if (size == 0) launcher_alive_ = false;
+    return;
+  }
+}
+
+void GuardProcess::obey(const GuardOrder& order) {
+  switch (order.kind) {
+    case GuardOrder::Kind::Stop:
+      return stop();
+    case GuardOrder::Kind::Kill:
+      deadline_ = Clock::now() + kPatienceWithSigkill;
+      phase_ = Phase::Killing;
+      return;
+    case GuardOrder::Kind::Signal:
+      for (const Worker& worker : workers_) {
+        if (worker.pid > 0) kill(worker.pid, order.signal);
+      }
+      return;
+    case GuardOrder::Kind::Freeze:
+      // Not SIGTSTP: the groups are orphaned in the sense of POSIX, and the kernel drops it there.
+      for (const Worker& worker : workers_) {
+        if (worker.pid > 0) kill(-worker.pid, SIGSTOP);
+      }
+      return;
+    case GuardOrder::Kind::Thaw:
+      return thaw();
+  }
+}
+
+void GuardProcess::thaw() {
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (workers_[i].pid <= 0) continue;
+    if (settings_.lend_terminal && plan_.processes[i].has_stdin) tcsetpgrp(STDIN_FILENO, workers_[i].pid);
+    kill(-workers_[i].pid, SIGCONT);
+  }
+}
+
+// SIGTERM goes to the trainer itself, not to its group: a data loader must outlive the trainer's
+// checkpoint. What the trainer leaves behind is told by tell_orphans().
+void GuardProcess::stop() {
+  if (phase_ != Phase::Running) return;
+  reap();  // whoever ended before this moment ended by itself
+  phase_ = Phase::Stopping;
+  deadline_ = Clock::now() + settings_.grace;
+  for (Worker& worker : workers_) {
+    if (worker.pid <= 0) continue;
+    worker.told_to_stop = true;
+    kill(worker.pid, SIGTERM);
+    if (worker.suspended) kill(-worker.pid, SIGCONT);
+  }
+}
+
+// Children of ours that are no trainers lost their parent: each is told once.
+void GuardProcess::tell_orphans() {
+  for (const pid_t pid : children_of_this_process()) {
+    if (worker_of(pid) != kNobody) continue;
+    if (std::find(told_orphans_.begin(), told_orphans_.end(), pid) != told_orphans_.end()) continue;
+    told_orphans_.push_back(pid);
+    kill(pid, SIGTERM);
+    kill(pid, SIGCONT);
+  }
+}
+
+void GuardProcess::kill_all() {
+  for (Worker& worker : workers_) worker.told_to_stop = true;
+  for (const pid_t pid : children_of_this_process()) kill_with_group(pid);
+}
+
+void GuardProcess::give_up_on_survivors() {
+  for (const pid_t pid : children_of_this_process()) {
+    const std::size_t index = worker_of(pid);
+    unsent_.push_back({.kind = GuardReport::Kind::Survivor,
+                       .worker = index == kNobody ? -1 : static_cast<std::int32_t>(index),
+                       .pid = pid});
+  }
+}
+
+int GuardProcess::poll_timeout() const {
+  if (phase_ == Phase::Running) return -1;
+  if (phase_ == Phase::Killing) return static_cast<int>(kKillAgainAfter.count());
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now()).count();
+  return static_cast<int>(std::clamp<decltype(left)>(left, 0, 86'400'000));
+}
+
+void GuardProcess::wait_for_something() {
+  const short wanted = static_cast<short>(POLLIN | (unsent_.empty() ? 0 : POLLOUT));
+  std::array<pollfd, 3> watched = {pollfd{children_.get(), POLLIN, 0},
+                                   pollfd{launcher_alive_ ? socket_.get() : -1, wanted, 0},
+                                   pollfd{launcher_alive_ ? launcher_.get() : -1, POLLIN, 0}};
+  poll(watched.data(), watched.size(), poll_timeout());
+  signalfd_siginfo ignored{};
+  while (read(children_.get(), &ignored, sizeof ignored) == sizeof ignored) {
+  }
+  if (watched[1].revents != 0) take_orders();
+  if (watched[2].revents != 0) launcher_alive_ = false;
+  if (!launcher_alive_) stop();
+  if (phase_ != Phase::Stopping || Clock::now() < deadline_) return;
+  // We overslept by more than the whole grace (a suspended machine): the trainers slept as well.
+  if (Clock::now() - deadline_ > settings_.grace && settings_.grace.count() > 0 && !grace_renewed_) {
+    grace_renewed_ = true;
+    deadline_ = Clock::now() + settings_.grace;
+    return;
+  }
+  phase_ = Phase::Killing;
+  deadline_ = Clock::now() + kPatienceWithSigkill;
+}
+
+void GuardProcess::send_reports() {
+  while (!unsent_.empty() && launcher_alive_) {
+    const std::size_t count = std::min(unsent_.size(), kReportsInOneMessage);
+    const ssize_t sent =
+        send(socket_.get(), unsent_.data(), count * sizeof(GuardReport), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (sent < 0) launcher_alive_ = false;
+    unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<long>(count));
+  }
+}
+
+}  // namespace paddle_launch

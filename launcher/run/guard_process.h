@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside the guard: parent and reaper of the trainers. Its one promise is that when run() returns,
+// wait() has said that no child is left: not the trainers, not what they started, wherever it hid.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "launcher/job/process_spec.h"
+#include "launcher/os/unique_fd.h"
+#include "launcher/run/guard.h"
+
+namespace paddle_launch {
+
+constexpr std::size_t kReportsInOneMessage = 64;
+
+class GuardProcess {
+ public:
+  GuardProcess(const ProcessPlan& plan, const GuardSettings& settings, UniqueFd socket, UniqueFd launcher);
+  void run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Worker {
+    pid_t pid = -1;  // -1: not running
+    bool told_to_stop = false;
+    bool suspended = false;
+    Clock::time_point started;
+  };
+  enum class Phase { Running, Stopping, Killing };
+
+  void leave_the_launchers_world();
+  void start_workers();
+  bool start_worker(std::size_t index, const std::vector<std::string>& shared_env);
+  void report_not_started(std::size_t index, int error, bool exec, bool log_failed);
+
+  bool reap();
+  void note(const siginfo_t& info);
+  void note_exit(std::size_t index, const siginfo_t& info);
+  void note_stop(std::size_t index, const siginfo_t& info);
+
+  void take_orders();
+  void obey(const GuardOrder& order);
+  void stop();
+  void thaw();
+  void tell_orphans();
+  void kill_all();
+  void give_up_on_survivors();
+
+  int poll_timeout() const;
+  void wait_for_something();
+  void send_reports();
+  bool any_worker_alive() const;
+  std::size_t worker_of(pid_t pid) const;
+
+  const ProcessPlan& plan_;
+  const GuardSettings& settings_;
+  UniqueFd socket_;
+  UniqueFd launcher_;
+  UniqueFd children_;  // signalfd for SIGCHLD
+  std::vector<Worker> workers_;
+  std::vector<pid_t> told_orphans_;
+  std::vector<GuardReport> unsent_;
+  Phase phase_ = Phase::Running;
+  Clock::time_point deadline_{};       // end of the grace, later of our patience with SIGKILL
+  bool launcher_alive_ = true;
+  bool grace_renewed_ = false;
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guard's first act: its workers' logs, environments and processes.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "launcher/os/check.h"
+#include "launcher/run/guard_process.h"
+#include "launcher/run/spawn.h"
+
+namespace paddle_launch {
+namespace {
+
+class CpuMask {
+ public:
+  explicit CpuMask(const std::vector<int>& cpus) {
+    if (cpus.empty()) return;
+    int highest = 0;
+    for (const int cpu : cpus) highest = std::max(highest, cpu);
+    size_ = CPU_ALLOC_SIZE(static_cast<std::size_t>(highest) + 1);
+    bits_.resize(size_ / sizeof(cpu_set_t) + 1);
+    for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), size_, bits_.data());
+  }
+  const cpu_set_t* get() const { return bits_.empty() ? nullptr : bits_.data(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::vector<cpu_set_t> bits_;
+  std::size_t size_ = 0;
+};
+
+std::string assignment(const EnvVar& variable) { return variable.first + "=" + variable.second; }
+
+std::vector<char*> pointers(const std::vector<std::string>& shared, const std::vector<std::string>& own) {
+  std::vector<char*> result;
+  result.reserve(shared.size() + own.size() + 1);
+  for (const std::string& text : shared) result.push_back(const_cast<char*>(text.c_str()));
+  for (const std::string& text : own) result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+void GuardProcess::start_workers() {
+  std::vector<std::string> shared_env;
+  for (const EnvVar& variable : plan_.inherited) shared_env.push_back(assignment(variable));
+  for (const EnvVar& variable : plan_.common_env) shared_env.push_back(assignment(variable));
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (!start_worker(i, shared_env)) return;
+  }
+  unsent_.push_back({.kind = GuardReport::Kind::AllStarted});
+}
+
+bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string>& shared_env) {
+  static const UniqueFd kNull(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const ProcessSpec& spec = plan_.processes[index];
+  const int truncate = settings_.log_overwrite ? O_TRUNC : 0;
+  const UniqueFd log(open(spec.log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | truncate, 0666));
+  if (!log) {
+    report_not_started(index, errno, false, true);
+    return false;
+  }
+  // A full disk may cost us our own line, never the job.
+  const std::string& start_line = settings_.start_lines[index];
+  [[maybe_unused]] const ssize_t written = write(log.get(), start_line.data(), start_line.size());
+
+  std::vector<std::string> own_env;
+  for (const EnvVar& variable : spec.env) own_env.push_back(assignment(variable));
+  const std::vector<char*> argv = pointers(plan_.argv, {});
+  const std::vector<char*> env = pointers(shared_env, own_env);
+  const CpuMask cpus(spec.cpus);
+  const SpawnResult result = spawn({.program = plan_.program.c_str(),
+                                    .argv = argv.data(),
+                                    .env = env.data(),
+                                    .stdin_fd = spec.has_stdin ? STDIN_FILENO : kNull.get(),
+                                    .output_fd = log.get(),
+                                    .cpus = cpus.get(),
+                                    .cpus_size = cpus.size(),
+                                    .mask = settings_.mask,
+                                    .open_files = settings_.open_files,
+                                    .take_terminal = settings_.lend_terminal && spec.has_stdin});
+  if (result.error != 0) {
+    report_not_started(index, result.error, result.exec, false);
+    return false;
+  }
+  workers_[index].pid = result.pid;
+  workers_[index].started = Clock::now();
+  return true;
+}
+
+void GuardProcess::report_not_started(std::size_t index, int error, bool exec, bool log_failed) {
+  unsent_.push_back({.kind = GuardReport::Kind::NotStarted,
+                     .exec = exec,
+                     .log_failed = log_failed,
+                     .worker = static_cast<std::int32_t>(index),
+                     .error = error});
+  stop();
+}
+
+}  // namespace paddle_launch

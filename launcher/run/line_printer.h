@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// --console all: puts the output of several ranks together, whole lines with a [rank] prefix. Pure:
+// bytes in, bytes out, the time is handed in.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace paddle_launch {
+
+class LinePrinter {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  explicit LinePrinter(bool colour) : colour_(colour) {}
+
+  // Appends to `out` the lines that `bytes` completes.
+  void add(int rank, std::string_view bytes, Time now, std::string& out);
+  // Appends the lines that have been unfinished for a second; with `all`, every unfinished one.
+  void show_unfinished(Time now, bool all, std::string& out);
+  // When show_unfinished() should be called next.
+  std::optional<Time> next_unfinished() const;
+
+ private:
+  struct Pending {
+    std::string text;
+    Time since{};
+    bool swallow_newline = false;  // the last line ended with \r: a \n right after it belongs to it
+  };
+
+  void begin_line(int rank, std::string& out);
+  void line(int rank, std::string_view text, std::string& out);
+
+  bool colour_;
+  std::map<int, Pending> pending_;
+  std::optional<int> open_line_;  // the rank whose unfinished line stands on the screen
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/run/log_directory.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "launcher/job/errors.h"
+#include "launcher/os/side_process.h"
+#include "launcher/os/unique_fd.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::chrono::seconds kPatienceWithDisk{5};
+constexpr off_t kTailBytes = 256 * 1024;
+
+[[noreturn]] void refuse(const std::string& directory, const std::string& object, int error) {
+  throw UsageError(fmt::format("--log_dir {}: {}: {}; name a directory that you may write to", directory, object,
+                               std::strerror(error)));
+}
+
+void make_directories(const std::string& directory) {
+  for (std::size_t slash = directory.find('/', 1);; slash = directory.find('/', slash + 1)) {
+    const std::string part = directory.substr(0, slash);
+    if (mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && access(part.c_str(), F_OK) != 0) {
+      refuse(directory, "cannot make " + part, errno);
+    }
+    if (slash == std::string::npos) return;
+  }
+}
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+bool append_line(const std::string& path, const std::string& line) {
+  const UniqueFd file(open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
+  if (!file) return false;
+  const off_t size = lseek(file.get(), 0, SEEK_END);
+  char last = '\n';
+  if (size > 0 && pread(file.get(), &last, 1, size - 1) != 1) last = '\n';
+  return write_all(file.get(), last == '\n' ? line : "\n" + line);
+}
+
+std::string tail_of(const std::string& path) {
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) throw LaunchError(path);
+  const off_t size = lseek(file.get(), 0, SEEK_END);
+  const off_t from = std::max<off_t>(0, size - kTailBytes);
+  std::string text(static_cast<std::size_t>(size - from), '\0');
+  const ssize_t count = pread(file.get(), text.data(), text.size(), from);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  return text;
+}
+
+}  // namespace
+
+void prepare_log_directory(const std::string& directory, const ProcessPlan& plan) {
+  make_directories(directory);
+  struct stat status {};
+  if (stat(directory.c_str(), &status) != 0) refuse(directory, "cannot look at it", errno);
+  if (!S_ISDIR(status.st_mode)) refuse(directory, "is not a directory", ENOTDIR);
+  if (access(directory.c_str(), W_OK | X_OK) != 0) refuse(directory, "cannot be written", errno);
+  for (const ProcessSpec& spec : plan.processes) {
+    if (access(spec.log_path.c_str(), W_OK) != 0 && errno != ENOENT) refuse(directory, spec.log_path, errno);
+  }
+}
+
+std::optional<std::string> replace_file(const std::string& path, const std::string& content, mode_t mode) {
+  const std::string temporary = fmt::format("{}.{}", path, getpid());
+  const auto failed = [&path, &temporary] {
+    const std::string reason = std::strerror(errno);
+    unlink(temporary.c_str());
+    return path + ": " + reason;
+  };
+  UniqueFd file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+  if (!file || !write_all(file.get(), content)) return failed();
+  if (rename(temporary.c_str(), path.c_str()) != 0) return failed();
+  return std::nullopt;
+}
+
+std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan, const std::vector<std::string>& start_lines,
+                                            bool all, bool overwrite) {
+  std::vector<FollowedLog> logs;
+  for (std::size_t i = 0; i < plan.processes.size(); ++i) {
+    const ProcessSpec& spec = plan.processes[i];
+    if (!all && spec.rank != 0) continue;
+    const int truncate_it = overwrite ? O_TRUNC : 0;
+    // Truncating needs the right to write; the console only reads.
+    const int access_mode = overwrite ? O_RDWR : O_RDONLY;
+    UniqueFd file(open(spec.log_path.c_str(), access_mode | O_CREAT | O_CLOEXEC | truncate_it, 0666));
+    if (!file) throw LaunchError(fmt::format("open {}: {}", spec.log_path, std::strerror(errno)));
+    const off_t from = lseek(file.get(), 0, SEEK_END);
+    logs.push_back({.rank = spec.rank, .file = std::move(file), .from = from, .start_line = start_lines.at(i)});
+  }
+  return logs;
+}
+
+std::optional<std::string> read_log_end(const std::string& path) {
+  return run_aside(kPatienceWithDisk, [&path] { return tail_of(path); });
+}
+
+bool append_to_logs(const std::vector<std::pair<std::string, std::string>>& path_and_line) {
+  if (path_and_line.empty()) return true;
+  const std::optional<std::string> answer = run_aside(kPatienceWithDisk, [&path_and_line] {
+    bool good = true;
+    for (const auto& [path, line] : path_and_line) good = append_line(path, line) && good;
+    return std::string(good ? "good" : "");
+  });
+  return answer && !answer->empty();
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/run/spawn.h"
+
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <memory>
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::size_t kStackBytes = 64 * 1024;
+constexpr int kFirstClosed = 3;
+constexpr int kCannotExecute = 127;
+
+struct Shared {
+  const SpawnRequest* request;
+  pid_t parent;
+  int error;
+};
+
+[[gnu::no_sanitize("address", "undefined")]] void close_everything_else() {
+  if (syscall(SYS_close_range, kFirstClosed, ~0U, 0) == 0) return;
+  const long limit = sysconf(_SC_OPEN_MAX);
+  for (int fd = kFirstClosed; fd < limit && fd < 65536; ++fd) close(fd);
+}
+
+// Runs in the parent's memory while the parent waits: system calls only, nothing is allocated.
+[[gnu::no_sanitize("address", "undefined")]] int child(void* argument) {
+  auto* const shared = static_cast<Shared*>(argument);
+  const SpawnRequest& request = *shared->request;
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != shared->parent) _exit(kCannotExecute);
+  if (request.cpus != nullptr) sched_setaffinity(0, request.cpus_size, request.cpus);
+  setrlimit(RLIMIT_NOFILE, &request.open_files);
+  if (request.take_terminal) tcsetpgrp(request.stdin_fd, getpid());
+  dup2(request.stdin_fd, STDIN_FILENO);
+  dup2(request.output_fd, STDOUT_FILENO);
+  dup2(request.output_fd, STDERR_FILENO);
+  close_everything_else();
+  sigprocmask(SIG_SETMASK, &request.mask, nullptr);
+  execve(request.program, request.argv, request.env);
+  shared->error = errno;
+  _exit(kCannotExecute);
+}
+
+}  // namespace
+
+SpawnResult spawn(const SpawnRequest& request) {
+  static const std::unique_ptr<std::byte[]> kStack(new std::byte[kStackBytes]);
+  Shared shared{&request, getpid(), 0};
+  const pid_t pid = clone(child, kStack.get() + kStackBytes, CLONE_VM | CLONE_VFORK | SIGCHLD, &shared);
+  if (pid < 0) return {.pid = -1, .error = errno, .exec = false};
+  if (shared.error == 0) return {.pid = pid, .error = 0, .exec = false};
+  waitpid(pid, nullptr, 0);
+  return {.pid = -1, .error = shared.error, .exec = true};
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts one process the cheap way: the child shares our memory until it has executed the program,
+// so the cost does not grow with the launcher and a failure comes back without a pipe.
+#pragma once
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <csignal>
+
+namespace paddle_launch {
+
+struct SpawnRequest {
+  const char* program = nullptr;
+  char* const* argv = nullptr;
+  char* const* env = nullptr;
+  int stdin_fd = -1;
+  int output_fd = -1;  // becomes stdout and stderr
+  const cpu_set_t* cpus = nullptr;
+  std::size_t cpus_size = 0;
+  sigset_t mask{};
+  rlimit open_files{};
+  bool take_terminal = false;  // its group becomes the terminal's foreground group
+};
+
+struct SpawnResult {
+  pid_t pid = -1;
+  int error = 0;      // errno; 0: started
+  bool exec = false;  // the error came from executing the program, not from making the process
+};
+
+// The child leads its own process group, dies with the calling thread, and has only 0, 1 and 2 open.
+SpawnResult spawn(const SpawnRequest& request);
+
+}  // namespace paddle_launch

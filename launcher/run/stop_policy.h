@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule of stopping, pure: events in, orders out. The first cause is the verdict; whatever comes
+// after it is its echo.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "launcher/job/outcome.h"
+
+namespace paddle_launch {
+
+class StopPolicy {
+ public:
+  enum class Order { Nothing, Stop, Kill };
+
+  // `terminal_worker`: the worker that owns the terminal; an interrupt typed there is the user's wish
+  // to end the job, not a failure of that worker.
+  explicit StopPolicy(int workers, std::optional<int> terminal_worker = {});
+
+  Order worker_exited(const ProcessExit& exit);
+  Order not_started(const NotStarted& problem);
+  Order interrupted(int signal, SteadyTime now);
+  Order guard_lost();
+
+  bool has_verdict() const { return verdict_.has_value(); }
+  Outcome outcome() const { return verdict_.value_or(Completed{}); }
+  int alive() const { return alive_; }
+  const std::vector<ProcessExit>& exits() const { return exits_; }
+
+ private:
+  Order stop(Outcome because);
+
+  int alive_;
+  std::optional<int> terminal_worker_;
+  std::optional<Outcome> verdict_;
+  std::vector<ProcessExit> exits_;
+  std::optional<SteadyTime> first_typed_interrupt_;
+};
+
+}  // namespace paddle_launch

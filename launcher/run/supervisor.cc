@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/run/supervisor.h"
+
+#include <sys/wait.h>
+
+#include <csignal>
+#include <utility>
+
+#include "launcher/os/children.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::chrono::seconds kPatienceWithSigkill{30};
+
+SteadyTime at(std::int64_t nanoseconds) { return SteadyTime(std::chrono::nanoseconds(nanoseconds)); }
+
+ProcessExit exit_of(const GuardReport& report) {
+  return {.worker = report.worker,
+          .pid = report.pid,
+          .code = report.code,
+          .signal = report.signal,
+          .core_dumped = report.core_dumped,
+          .was_told_to_stop = report.was_told_to_stop,
+          .started = at(report.started_ns),
+          .ended = at(report.ended_ns)};
+}
+
+NotStarted not_started(const GuardReport& report) {
+  return {.worker = report.worker,
+          .error = report.error,
+          .exec = report.exec,
+          .step = report.exec ? "execute" : report.log_failed ? "open the log" : "fork"};
+}
+
+}  // namespace
+
+Supervisor::Supervisor(Guard& guard, Console& console, SignalWatch& signals, const Terminal& terminal,
+                       StopPolicy policy, SupervisorNews news)
+    : guard_(guard),
+      console_(console),
+      signals_(signals),
+      terminal_(terminal),
+      policy_(std::move(policy)),
+      news_(std::move(news)) {
+  loop_.on_readable(guard_.fd(), [this] { take_reports(); });
+  loop_.on_readable(signals_.fd(), [this] { take_signals(); });
+}
+
+RoundResult Supervisor::run() {
+  loop_.run();
+  return {policy_.outcome(), policy_.exits(), survivors_};
+}
+
+void Supervisor::take_reports() {
+  const Guard::Reports received = guard_.receive();
+  for (const GuardReport& report : received.reports) take(report);
+  if (received.guard_is_gone && !drained_) guard_is_gone();
+}
+
+void Supervisor::take(const GuardReport& report) {
+  switch (report.kind) {
+    case GuardReport::Kind::Exited:
+      return carry_out(policy_.worker_exited(exit_of(report)));
+    case GuardReport::Kind::NotStarted:
+      return carry_out(policy_.not_started(not_started(report)));
+    case GuardReport::Kind::AllStarted:
+      return;
+    case GuardReport::Kind::Suspended:
+      return suspend();
+    case GuardReport::Kind::Survivor:
+      survivors_.push_back(report.pid);
+      return;
+    case GuardReport::Kind::Drained:
+      drained_ = true;
+      return loop_.stop();
+  }
+}
+
+void Supervisor::take_signals() {
+  while (const std::optional<int> signal = signals_.next()) take(*signal);
+}
+
+void Supervisor::take(int signal) {
+  if (signal == SIGUSR1 || signal == SIGUSR2) return guard_.order(GuardOrder::Kind::Signal, signal);
+  if (signal == SIGTSTP) return suspend();
+  carry_out(policy_.interrupted(signal, std::chrono::steady_clock::now()));
+}
+
+void Supervisor::carry_out(StopPolicy::Order order) {
+  if (order == StopPolicy::Order::Nothing) return;
+  if (order == StopPolicy::Order::Kill) {
+    guard_.order(GuardOrder::Kind::Kill);
+    news_.second_interrupt();
+  } else {
+    guard_.order(GuardOrder::Kind::Stop);
+    news_.verdict(policy_.outcome(), policy_.alive());
+  }
+  keep_console_flowing();
+}
+
+void Supervisor::suspend() {
+  guard_.order(GuardOrder::Kind::Freeze);
+  terminal_.suspend_launcher();
+  guard_.order(GuardOrder::Kind::Thaw);
+}
+
+// The trainers died with their parent (PDEATHSIG); what they had started is ours now.
+void Supervisor::guard_is_gone() {
+  loop_.stop();
+  if (policy_.guard_lost() == StopPolicy::Order::Stop) news_.verdict(policy_.outcome(), policy_.alive());
+  for (const pid_t pid : kill_children(console_.pid(), kPatienceWithSigkill)) survivors_.push_back(pid);
+}
+
+// Our lines wait in the console's queue while its reader is slow: send them on when there is room.
+void Supervisor::keep_console_flowing() {
+  if (!console_.has_unsent() || console_watched_ || console_.fd() < 0) return;
+  console_watched_ = true;
+  loop_.on_writable(console_.fd(), [this, fd = console_.fd()] {
+    console_.send_unsent();
+    if (console_.has_unsent()) return;
+    loop_.forget(fd);
+    console_watched_ = false;
+  });
+}
+
+}  // namespace paddle_launch

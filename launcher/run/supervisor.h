@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watches one round from the first process to the last: takes in the guard's reports and the user's
+// signals, asks the stop policy, gives the guard its orders.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "launcher/job/outcome.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/os/signals.h"
+#include "launcher/run/console.h"
+#include "launcher/run/guard.h"
+#include "launcher/run/stop_policy.h"
+#include "launcher/run/terminal.h"
+
+namespace paddle_launch {
+
+struct RoundResult {
+  Outcome outcome;
+  std::vector<ProcessExit> exits;
+  std::vector<int> survivors;  // pids that SIGKILL did not end
+};
+
+struct SupervisorNews {
+  std::function<void(const Outcome& verdict, int others)> verdict;  // at once, before anything is stopped
+  std::function<void()> second_interrupt;
+};
+
+class Supervisor {
+ public:
+  Supervisor(Guard& guard, Console& console, SignalWatch& signals, const Terminal& terminal,
+             StopPolicy policy, SupervisorNews news);
+  RoundResult run();
+
+ private:
+  void take_reports();
+  void take(const GuardReport& report);
+  void take_signals();
+  void take(int signal);
+  void carry_out(StopPolicy::Order order);
+  void suspend();
+  void guard_is_gone();
+  void keep_console_flowing();
+
+  Guard& guard_;
+  Console& console_;
+  SignalWatch& signals_;
+  const Terminal& terminal_;
+  StopPolicy policy_;
+  SupervisorNews news_;
+  EventLoop loop_;
+  std::vector<int> survivors_;
+  bool console_watched_ = false;
+  bool drained_ = false;
+};
+
+}  // namespace paddle_launch

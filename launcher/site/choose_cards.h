@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which cards this node's trainers use: options, visibility variables and what the machine has,
+// brought together. Nothing here asks the machine; the probe does.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "launcher/job/card.h"
+#include "launcher/job/environment.h"
+#include "launcher/job/job_spec.h"
+#include "launcher/site/found_cards.h"
+
+namespace paddle_launch {
+
+struct ChosenCards {
+  std::optional<CardKind> kind;  // none: CPU
+  std::vector<Card> cards;       // in the order of the trainers
+
+  bool operator==(const ChosenCards&) const = default;
+};
+
+// The probe is asked at most once, and not at all under --assume_gpus.
+ChosenCards choose_cards(const JobSpec& job, const Environment& env,
+                         const std::function<FoundCards(CardKind)>& probe);
+
+// One trainer a card; with --nproc_per_node equal consecutive slices; on the CPU empty slices.
+std::vector<std::vector<Card>> deal_cards(const ChosenCards& chosen,
+                                          std::optional<int> nproc_per_node);
+
+}  // namespace paddle_launch

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/site/kernel_facts.h"
+
+#include <cstdlib>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "launcher/os/read_file.h"
+
+namespace paddle_launch {
+
+long oom_kills_so_far() {
+  const std::string text = read_file("/proc/vmstat").value_or("");
+  constexpr std::string_view kName = "\noom_kill ";
+  const std::size_t at = text.find(kName);
+  return at == std::string::npos ? 0 : std::strtol(text.c_str() + at + kName.size(), nullptr, 10);
+}
+
+std::string describe_stuck_process(int pid) {
+  const std::string proc = fmt::format("/proc/{}/", pid);
+  std::string name = read_file(proc + "comm").value_or("?");
+  if (!name.empty() && name.back() == '\n') name.pop_back();
+  const std::string stat = read_file(proc + "stat").value_or("");
+  const std::size_t after_name = stat.rfind(") ");
+  const char state =
+      after_name == std::string::npos || stat.size() < after_name + 3 ? '?' : stat[after_name + 2];
+  const std::string channel = read_file(proc + "wchan").value_or("");
+  return fmt::format("pid {} ({}), state {}{}, waiting in {}", pid, name, state,
+                     state == 'D' ? " (uninterruptible)" : "",
+                     channel.empty() || channel == "0" ? "an unknown place" : channel);
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who holds a port: /proc/net names the socket's inode, and /proc/<pid>/fd who has it open.
+#include "launcher/site/port_owner.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "launcher/os/read_file.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::string_view kNobody = "an unknown process";
+// Only seen where the one who listened before had not set SO_REUSEADDR.
+constexpr std::string_view kTimeWait =
+    "a connection that was just closed (TIME_WAIT, gone within a minute)";
+
+std::vector<std::string_view> words_in(std::string_view line) {
+  std::vector<std::string_view> words;
+  while (!line.empty()) {
+    const auto first = line.find_first_not_of(' ');
+    if (first == std::string_view::npos) break;
+    line.remove_prefix(first);
+    const auto end = std::min(line.find(' '), line.size());
+    words.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+  return words;
+}
+
+using LineReader = std::function<void(const std::vector<std::string_view>&)>;
+
+void for_each_line(std::string_view text, const LineReader& reader) {
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    reader(words_in(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+bool for_each_entry(const std::string& folder, const std::function<bool(const char*)>& wanted) {
+  const auto close = [](DIR* open) { closedir(open); };
+  const std::unique_ptr<DIR, decltype(close)> listing(opendir(folder.c_str()), close);
+  if (!listing) return false;
+  while (const dirent* entry = readdir(listing.get())) {
+    if (wanted(entry->d_name)) return true;
+  }
+  return false;
+}
+
+std::string link_target(const std::string& path) {
+  std::array<char, 64> target{};
+  const ssize_t length = readlink(path.c_str(), target.data(), target.size());
+  return length > 0 ? std::string(target.data(), static_cast<std::size_t>(length)) : std::string();
+}
+
+// The command as typed. It goes to a terminal, so control bytes are taken out.
+std::string command_of(const std::string& pid, const std::string& proc_root) {
+  constexpr std::size_t kMostShown = 80;
+  std::string command = read_file(proc_root + "/" + pid + "/cmdline").value_or("");
+  while (!command.empty() && command.back() == '\0') command.pop_back();
+  for (char& c : command) {
+    if (c == '\0') c = ' ';
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  if (command.size() > kMostShown) command = command.substr(0, kMostShown) + "...";
+  return command;
+}
+
+std::optional<std::string> process_with_socket(std::string_view inode,
+                                               const std::string& proc_root) {
+  const std::string wanted = fmt::format("socket:[{}]", inode);
+  std::optional<std::string> owner;
+  for_each_entry(proc_root, [&](const char* pid) {
+    if (std::string_view(pid).find_first_not_of("0123456789") != std::string_view::npos)
+      return false;
+    const std::string folder = fmt::format("{}/{}/fd", proc_root, pid);
+    const auto is_it = [&](const char* fd) { return link_target(folder + "/" + fd) == wanted; };
+    if (!for_each_entry(folder, is_it)) return false;
+    owner = fmt::format("process {} ({})", pid, command_of(pid, proc_root));
+    return true;
+  });
+  return owner;
+}
+
+struct Socket {
+  std::string inode;
+  std::string user;
+  bool listens = false;
+};
+
+// A line is: number, local address:port, remote, state, queues, timer, retransmits, uid, timeout,
+// inode.
+void find_tcp_socket(int port, const std::string& table, std::optional<Socket>& best) {
+  constexpr std::size_t kInode = 9;
+  const std::string suffix = fmt::format(":{:04X}", port);
+  const std::string text = read_file(table).value_or("");
+  for_each_line(text, [&](const std::vector<std::string_view>& words) {
+    if (words.size() <= kInode || !words[1].ends_with(suffix)) return;
+    const bool listens = words[3] == "0A";
+    const bool owned = words[kInode] != "0";  // TIME_WAIT belongs to nobody
+    if (best && (best->listens || (best->inode != "0" && !listens) || !owned)) return;
+    best = Socket{std::string(words[kInode]), std::string(words[7]), listens};
+  });
+}
+
+}  // namespace
+
+std::string port_lock_name(int port) {
+  return std::string(1, '\0') + "paddle-launch/port/" + std::to_string(port);
+}
+
+std::string describe_port_owner(int port, const std::string& proc_root) {
+  std::optional<Socket> socket;
+  find_tcp_socket(port, proc_root + "/net/tcp", socket);
+  if (!socket || !socket->listens) find_tcp_socket(port, proc_root + "/net/tcp6", socket);
+  if (!socket) return std::string(kNobody);
+  if (socket->inode == "0") return std::string(kTimeWait);
+  if (auto process = process_with_socket(socket->inode, proc_root)) return *process;
+  return fmt::format("a process of user id {}", socket->user);
+}
+
+std::string describe_lock_owner(int port, const std::string& proc_root) {
+  constexpr std::size_t kInode =
+      6;  // number, references, protocol, flags, type, state, inode, path
+  const std::string path = "@" + port_lock_name(port).substr(1);
+  const std::string text = read_file(proc_root + "/net/unix").value_or("");
+  std::string inode;
+  for_each_line(text, [&](const std::vector<std::string_view>& words) {
+    if (words.size() > kInode + 1 && words[kInode + 1] == path) inode = words[kInode];
+  });
+  if (inode.empty()) return std::string(kNobody);
+  return process_with_socket(inode, proc_root).value_or(std::string(kNobody));
+}
+
+}  // namespace paddle_launch

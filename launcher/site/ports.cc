@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The TCP ports of a node's trainers and of PADDLE_MASTER. A port is first reserved among launchers
+// and only then tested: a test must not stand in the way of the trainer whose port it is.
+#include "launcher/site/ports.h"
+
+#include <netinet/in.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "launcher/job/errors.h"
+#include "launcher/site/port_candidates.h"
+#include "launcher/site/port_owner.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr int kLastPort = 65535;
+
+UniqueFd open_socket(int family, int type) {
+  UniqueFd opened(socket(family, type | SOCK_CLOEXEC, 0));
+  if (opened) return opened;
+  const int error = errno;
+  throw LaunchError(fmt::format(
+      "cannot open a socket to reserve a port: {}; {}.", std::strerror(error),
+      error == EMFILE
+          ? "each trainer needs one descriptor for its port, so raise the limit (ulimit -n)"
+          : "free system resources and try again"));
+}
+
+// None: another launcher, or this one, has the port.
+UniqueFd lock_port(int port) {
+  UniqueFd lock = open_socket(AF_UNIX, SOCK_DGRAM);
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  const std::string text = port_lock_name(port);
+  std::copy(text.begin(), text.end(), name.sun_path);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + text.size());
+  const int result = bind(lock.get(), reinterpret_cast<const sockaddr*>(&name), size);
+  // Where a sandbox forbids such names the job still starts; only the reservation is missing.
+  if (result < 0 && errno == EADDRINUSE) lock.reset();
+  return lock;
+}
+
+bool bind_any(int fd, int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  return bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+}
+
+// Without SO_REUSEADDR, so that a port with connections in TIME_WAIT is left alone.
+bool is_free(int port) { return bind_any(open_socket(AF_INET, SOCK_STREAM).get(), port); }
+
+// With SO_REUSEADDR, as trainers do: a port in TIME_WAIT after a quick restart is fine. Only
+// listen() then tells whether somebody else listens. Returns an errno, 0 for free.
+int try_to_listen(int port) {
+  const UniqueFd test = open_socket(AF_INET, SOCK_STREAM);
+  const int yes = 1;
+  setsockopt(test.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  return bind_any(test.get(), port) && listen(test.get(), 1) == 0 ? 0 : errno;
+}
+
+int random_below(int limit) {
+  std::uint32_t number = 0;
+  if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) return 0;
+  return static_cast<int>(number % static_cast<std::uint32_t>(limit));
+}
+
+struct Taken {
+  std::vector<int> ports;
+  std::vector<UniqueFd> locks;
+};
+
+// One after the other from a random place on, so that launchers that start together seldom meet.
+Taken take_free_ports(const std::vector<PortSpan>& spans, int wanted) {
+  Taken taken;
+  const int all = count_ports(spans);
+  const int begin = random_below(all);
+  for (int step = 0; step < all && static_cast<int>(taken.ports.size()) < wanted; ++step) {
+    const int port = port_at(spans, (begin + step) % all);
+    UniqueFd lock = lock_port(port);
+    if (!lock || !is_free(port)) continue;
+    taken.ports.push_back(port);
+    taken.locks.push_back(std::move(lock));
+  }
+  return taken;
+}
+
+Taken take_or_fail(const std::vector<PortSpan>& spans, int wanted) {
+  Taken taken = take_free_ports(spans, wanted);
+  const auto free = taken.ports.size();
+  if (static_cast<int>(free) == wanted) return taken;
+  throw LaunchError(fmt::format(
+      "not enough free ports: {} needed (one for each trainer without a given port, and one for "
+      "PADDLE_MASTER), {} free in {}; stop what uses them, or give a larger range with "
+      "--port_range LO:HI.",
+      wanted, free, format_spans(spans)));
+}
+
+[[noreturn]] void refuse_port(const PortWish& wish, int port, const std::string& reason) {
+  throw LaunchError(fmt::format(
+      "port {} of trainer {} ({}={}) {}; choose another first port, or leave {} out to get free "
+      "ones.",
+      port, port - *wish.start, wish.start_source, *wish.start, reason, wish.start_source));
+}
+
+UniqueFd take_given_port(const PortWish& wish, int port, const std::string& proc_root) {
+  UniqueFd lock = lock_port(port);
+  if (!lock) {
+    refuse_port(wish, port,
+                fmt::format("is reserved by another paddle-launch, {}",
+                            describe_lock_owner(port, proc_root)));
+  }
+  const int error = try_to_listen(port);
+  if (error == 0) return lock;
+  if (error == EADDRINUSE) {
+    refuse_port(wish, port, "is in use by " + describe_port_owner(port, proc_root));
+  }
+  refuse_port(wish, port, fmt::format("cannot be opened: {}", std::strerror(error)));
+}
+
+void take_given_ports(const PortWish& wish, const std::string& proc_root, PortLease& lease) {
+  const int last = *wish.start + wish.count - 1;
+  if (*wish.start < 1 || last > kLastPort) {
+    throw UsageError(
+        fmt::format("{}={}: {} trainers would listen on ports {} to {}, but ports go from 1 to "
+                    "65535; choose another "
+                    "first port.",
+                    wish.start_source, *wish.start, wish.count, *wish.start, last));
+  }
+  for (int port = *wish.start; port <= last; ++port) {
+    lease.locks.push_back(take_given_port(wish, port, proc_root));
+    lease.trainers.push_back(port);
+  }
+}
+
+}  // namespace
+
+PortLease lease_ports(const PortWish& wish, std::vector<std::string>& warnings,
+                      const std::string& proc_root) {
+  PortLease lease;
+  if (wish.start) take_given_ports(wish, proc_root, lease);
+  const int needed = (wish.start ? 0 : wish.count) + 1;
+  Taken taken = take_or_fail(port_candidates(wish, needed, warnings, proc_root), needed);
+  lease.master = taken.ports.back();
+  taken.ports.pop_back();
+  lease.trainers.insert(lease.trainers.end(), taken.ports.begin(), taken.ports.end());
+  for (auto& lock : taken.locks) lease.locks.push_back(std::move(lock));
+  return lease;
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The TCP ports of a node's trainers and of PADDLE_MASTER: really free when handed out, and never
+// the same for two launchers that run at once on a host.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launcher/os/unique_fd.h"
+
+namespace paddle_launch {
+
+struct PortWish {
+  int count = 1;                             // trainers
+  std::optional<int> start;                  // the first trainer's port; the rest follow it
+  std::string start_source;                  // who said so: "--start_port" or "FLAGS_START_PORT"
+  std::optional<std::pair<int, int>> range;  // --port_range, inclusive
+};
+
+// Reserved among launchers as long as the lease lives: one descriptor a port.
+struct PortLease {
+  std::vector<int> trainers;
+  int master = 0;
+  std::vector<UniqueFd> locks;
+};
+
+// Throws UsageError for ports that do not exist, LaunchError when one is taken or too few are free.
+PortLease lease_ports(const PortWish& wish, std::vector<std::string>& warnings,
+                      const std::string& proc_root = "/proc");
+
+}  // namespace paddle_launch

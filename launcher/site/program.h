@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds what will be executed for the script the user named, and refuses before anything is started
+// what could not be executed.
+#pragma once
+
+#include "launcher/job/environment.h"
+#include "launcher/job/job_spec.h"
+#include "launcher/job/program.h"
+
+namespace paddle_launch {
+
+// script.py → python -u script.py; a module → python -u -m module; anything else is run as it is.
+// Throws UsageError.
+Program find_program(const Script& script, const Environment& env);
+
+}  // namespace paddle_launch

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/tell/log_excerpt.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "launcher/tell/words.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::size_t kLines = 20;
+constexpr std::size_t kLongestTraceback = 400;
+constexpr std::size_t kLongestLine = 2000;
+constexpr std::string_view kTraceback = "Traceback (most recent call last):";
+constexpr std::string_view kChained[] = {
+    "During handling of the above exception, another exception occurred:",
+    "The above exception was the direct cause of the following exception:",
+};
+
+using Lines = std::vector<std::string_view>;
+
+Lines lines_of(std::string_view text) {
+  Lines lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+bool is_chain(std::string_view line) {
+  return std::any_of(std::begin(kChained), std::end(kChained),
+                     [line](std::string_view text) { return line.find(text) != std::string_view::npos; });
+}
+
+// The last traceback header before `end`; `end` when there is none.
+std::size_t last_header(const Lines& lines, std::size_t end) {
+  for (std::size_t i = end; i-- > 0;) {
+    if (lines[i].find(kTraceback) != std::string_view::npos) return i;
+  }
+  return end;
+}
+
+// Frames are indented; then comes the exception, perhaps of several lines. A line of ordinary output after an
+// exception cannot be told from the exception's text, so only the length limits what counts as "ends with".
+std::size_t traceback_start(const Lines& lines) {
+  std::size_t start = last_header(lines, lines.size());
+  if (start == lines.size() || lines.size() - start > kLongestTraceback) return lines.size();
+  for (;;) {
+    std::size_t above = start;
+    while (above > 0 && lines[above - 1].empty()) --above;
+    if (above == 0 || !is_chain(lines[above - 1])) return start;
+    const std::size_t earlier = last_header(lines, above - 1);
+    if (earlier == above - 1) return start;
+    start = earlier;
+  }
+}
+
+}  // namespace
+
+std::string log_excerpt(std::string_view tail, std::string_view run_mark) {
+  Lines lines = lines_of(tail);
+  const auto last_mark = std::find_if(lines.rbegin(), lines.rend(), [run_mark](std::string_view line) {
+    return line.substr(0, run_mark.size()) == run_mark;
+  });
+  if (last_mark != lines.rend()) lines.erase(lines.begin(), last_mark.base());
+  const std::size_t by_count = lines.size() > kLines ? lines.size() - kLines : 0;
+  const std::size_t start = std::min(by_count, traceback_start(lines));
+  std::string text;
+  for (std::size_t i = start; i < lines.size(); ++i) {
+    text += printable(lines[i].substr(0, kLongestLine));
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace paddle_launch

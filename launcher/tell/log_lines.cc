@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/tell/log_lines.h"
+
+#include <cctype>
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "launcher/tell/words.h"
+
+namespace paddle_launch {
+namespace {
+
+bool needs_no_quotes(const std::string& word) {
+  constexpr std::string_view kPlain = "@%+=:,./-_";
+  return !word.empty() && std::all_of(word.begin(), word.end(), [kPlain](unsigned char c) {
+    return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+std::string quoted(const std::string& word) {
+  if (needs_no_quotes(word)) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+// One line stays one line, whatever an argument holds.
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return printable(text);
+}
+
+}  // namespace
+
+std::string shell_quoted(const std::vector<std::string>& argv) {
+  std::string text;
+  for (const std::string& word : argv) {
+    if (!text.empty()) text += ' ';
+    text += quoted(word);
+  }
+  return text;
+}
+
+std::string log_start_line(const ProcessPlan& plan, const ProcessSpec& spec, const std::string& when) {
+  return fmt::format("{}{} rank {} of {}: {} ====\n", kLogLineMark, when, spec.rank, plan.world_size,
+                     one_line(shell_quoted(plan.argv)));
+}
+
+std::string log_stop_line(const ProcessSpec& spec, const std::string& because, const std::string& when) {
+  return fmt::format("{}{} rank {} was stopped because {} ====\n", kLogLineMark, when, spec.rank, one_line(because));
+}
+
+}  // namespace paddle_launch

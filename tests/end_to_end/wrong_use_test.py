@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong use is one paragraph, exit 2, nothing started and nothing made; right use of the command line."""
+
+import os
+import socket
+import sys
+import unittest
+
+from harness import OTHER_UID, SH, LauncherCase, binary
+
+OK = [SH, "-c", ": >started"]
+
+
+class WrongUseTest(LauncherCase):
+    def refuse(self, *args, names=(), **how):
+        """Runs with wrong arguments; each of `names` must stand in the message."""
+        with self.subTest(args=args, env=how.get("env")):
+            before = sorted(os.listdir(self.dir))
+            run = self.run_launcher(*args, **how)
+            self.assert_status(run, 2)
+            self.assertEqual(run.out, b"")
+            self.assertTrue(run.err.startswith("paddle-launch: error: "), run.told())
+            self.assertTrue(run.err.endswith("\n"), run.told())
+            self.assertNotIn("\n\n", run.err)
+            for name in names:
+                self.assertIn(name, run.err)
+            self.assertEqual(sorted(os.listdir(self.dir)), before, run.told())
+
+    def test_unknown_options_come_with_the_nearest_one(self):
+        self.refuse("--gpuss=0,1", *OK, names=["--gpuss", "--gpus"])
+        self.refuse("--logdir", "x", *OK, names=["--logdir", "--log_dir"])
+        self.refuse("--nproc-per-node=2", *OK, names=["--nproc-per-node", "--nproc_per_node"])
+        self.refuse("--max_restarts=2", *OK, names=["--max_restarts", "--max_restart"])
+        self.refuse("--absolutely_unlike_anything", *OK, names=["--absolutely_unlike_anything"])
+        self.refuse("-x", *OK, names=["-x"])
+
+    def test_a_missing_script(self):
+        self.refuse(names=["training_script"])
+        self.refuse("--nproc_per_node=2", names=["training_script"])
+        self.refuse("", names=["training_script"])
+        self.refuse("-m", names=["-m"])
+
+    def test_scripts_that_cannot_be_run(self):
+        self.write("not_executable", "#!/bin/sh\n")
+        (self.dir / "directory").mkdir()
+        (self.dir / "directory.py").mkdir()
+        os.symlink("nowhere", self.dir / "dangling")
+        self.refuse("no_such_script.py", names=["no_such_script.py"])
+        self.refuse("no/such/program", names=["no/such/program"])
+        self.refuse("./not_executable", names=["not_executable"])
+        self.refuse("./directory", names=["directory"])
+        self.refuse("./directory.py", names=["directory.py"])
+        self.refuse("./dangling", names=["dangling"])
+        self.refuse("--python=/no/such/python", "-m", "http", names=["/no/such/python"])
+
+    def test_a_script_that_may_not_be_read(self):
+        script = self.write("train.py", "print('hi')\n")
+        other = self.as_other_user()
+        os.chmod(script, 0)
+        self.refuse("train.py", names=["train.py"], env={"PATH": self.python_on_path()}, **other)
+
+    def test_a_path_without_python(self):
+        self.write("train.py", "print('hi')\n")
+        empty = self.base / "empty"
+        empty.mkdir()
+        self.refuse("train.py", env={"PATH": str(empty)}, names=["python"])
+
+    def test_card_lists(self):
+        for option in ("--gpus", "--devices", "--selected_gpus"):
+            self.refuse("--assume_gpus", f"{option}=", *OK, names=[option])
+            self.refuse("--assume_gpus", f"{option}=0,,1", *OK, names=[f"{option}=0,,1"])
+            self.refuse("--assume_gpus", f"{option}=0,1,0", *OK, names=[f"{option}=0,1,0"])
+        self.refuse("--assume_gpus", "--gpus=0,1,", *OK, names=["--gpus=0,1,"])
+        self.refuse("--assume_gpus", "--gpus=0,x", *OK, names=["--gpus=0,x"])
+        self.refuse("--assume_gpus", "--gpus=-1", *OK, names=["--gpus=-1"])
+        self.refuse("--assume_gpus", "--gpus=0", "--devices=0", *OK, names=["--gpus", "--devices"])
+
+    def test_cards_that_are_not_there(self):
+        self.refuse("--gpus=997,998", *OK, names=["997", "--gpus", "--assume_gpus", "found"])
+        self.refuse("--xpus=997", *OK, names=["997", "--xpus", "/dev/xpu"])
+        self.refuse(*OK, env={"CUDA_VISIBLE_DEVICES": "997"}, names=["CUDA_VISIBLE_DEVICES", "997"])
+        self.refuse("--assume_gpus", "--gpus=0,4", *OK, env={"CUDA_VISIBLE_DEVICES": "0,1,2,3"},
+                    names=["4", "CUDA_VISIBLE_DEVICES"])
+
+    def test_trainers_that_do_not_divide_the_cards(self):
+        self.refuse("--assume_gpus", "--gpus=0,1,2,3", "--nproc_per_node=3", *OK, names=["--nproc_per_node", "3", "4"])
+        self.refuse("--assume_gpus", "--gpus=0,1", "--nproc_per_node=4", *OK, names=["--nproc_per_node", "4", "2"])
+
+    def test_bad_numbers(self):
+        for option in ("--nproc_per_node", "--start_port", "--grace", "--max_restart"):
+            for value in ("abc", "1x", "-5", "99999999999999999999", ""):
+                self.refuse(f"{option}={value}", *OK, names=[option])
+        self.refuse("--nproc_per_node=0", *OK, names=["--nproc_per_node"])
+        self.refuse("--nproc_per_node=1.5", *OK, names=["--nproc_per_node"])
+        self.refuse("--start_port=0", *OK, names=["--start_port"])
+        self.refuse("--start_port=65536", *OK, names=["--start_port"])
+        self.refuse("--start_port=65530", "--nproc_per_node=10", *OK, names=["--start_port"])
+        self.refuse("--nproc_per_node", names=["--nproc_per_node"])
+        self.refuse("--nproc_per_node", "--quiet", *OK, names=["--nproc_per_node"])
+        self.refuse("--grace=nan", *OK, names=["--grace"])
+
+    def test_bad_numbers_in_variables_name_the_variable(self):
+        self.refuse(*OK, env={"PADDLE_NPROC_PER_NODE": "many"}, names=["PADDLE_NPROC_PER_NODE", "many"])
+        self.refuse(*OK, env={"FLAGS_START_PORT": "x"}, names=["FLAGS_START_PORT"])
+
+    def test_unknown_words_list_the_known_ones(self):
+        self.refuse("--run_mode=colective", *OK, names=["--run_mode", "colective", "collective", "ps", "ps-heter"])
+        self.refuse("--console=some", *OK, names=["--console", "all", "none"])
+        self.refuse("--log_level=LOUD", *OK, names=["--log_level", "DEBUG", "ERROR"])
+        self.refuse("--dry_run=xml", *OK, names=["--dry_run", "json"])
+        self.refuse("--backend=tcp", *OK, names=["--backend", "nccl", "gloo"])
+
+    def test_conflicts_name_both_options(self):
+        self.refuse("--ips=127.0.0.1", "--server_num=1", "--worker_num=1", *OK, names=["--ips", "--server_num"])
+        self.refuse("--nproc_per_node=2", "--servers=127.0.0.1:7000", "--workers=127.0.0.1:7001", *OK,
+                    names=["--nproc_per_node", "--servers"])
+        self.refuse("--run_mode=collective", "--worker_num=2", *OK, names=["--run_mode", "--worker_num"])
+
+    def test_what_belongs_to_paddles_own_launcher_is_refused(self):
+        for option in ("--auto_tuner_json=x", "--auto_parallel_config=x", "--coordinators=127.0.0.1:1"):
+            self.refuse(option, *OK, names=[option.split("=")[0], "paddle.distributed.launch"])
+
+    def test_an_address_of_another_machine(self):
+        self.refuse("--ips=192.0.2.77", *OK, names=["192.0.2.77", "127.0.0.1"])
+        self.refuse("--ips=127.0.0.1,127.0.0.1", *OK, names=["--ips"])
+        self.refuse("--ips=,", *OK, names=["--ips"])
+
+    def test_log_directories_that_cannot_be_written(self):
+        self.write("a_file", "text")
+        self.refuse("--log_dir=a_file", *OK, names=["a_file"])
+        self.refuse("--log_dir=a_file/below", *OK, names=["a_file/below"])
+        self.refuse("--log_dir=/proc/no/such", *OK, names=["/proc/no/such"])
+        self.refuse("--log_dir=", *OK, names=["--log_dir"])
+
+    def test_a_log_directory_of_somebody_else(self):
+        other = self.as_other_user()
+        locked = self.dir / "locked"
+        locked.mkdir(mode=0o555)
+        locked.chmod(0o555)
+        self.refuse("--log_dir=locked", *OK, names=["locked"], **other)
+        self.refuse("--log_dir=locked/new", *OK, names=["locked/new"], **other)
+
+    def test_a_log_that_cannot_be_written(self):
+        other = self.as_other_user()
+        (self.dir / "log").mkdir()
+        log = self.dir / "log/workerlog.1"
+        log.write_text("somebody else's\n")
+        log.chmod(0o444)
+        if os.geteuid() == 0:
+            os.chown(self.dir / "log", OTHER_UID, OTHER_UID)
+        self.refuse("--nproc_per_node=2", *OK, names=["workerlog.1"], **other)
+
+    def test_a_value_for_a_flag(self):
+        self.refuse("--quiet=1", *OK, names=["--quiet"])
+        self.refuse("--assume_gpus=yes", *OK, names=["--assume_gpus"])
+
+
+class RightUseTest(LauncherCase):
+    def echo_args(self, *before, after=(), **how):
+        """Starts a program that prints its arguments, one a line in brackets."""
+        program = self.write("program", "#!/bin/sh\nfor a in \"$@\"; do echo \"[$a]\"; done\n", 0o755)
+        run = self.run_launcher("--nproc_per_node=1", *before, program, *after, **how)
+        self.assert_status(run, 0)
+        return run.out.decode().replace("]\n", "]").strip()
+
+    def test_help_is_on_stdout(self):
+        for option in ("-h", "--help"):
+            run = self.run_launcher(option)
+            self.assertEqual((run.status, run.err), (0, ""), run.told())
+            text = run.out.decode()
+            for word in ("usage", "Base Parameters", "Collective Parameters", "Parameter-Server Parameters",
+                         "Elastic Parameters", "--gpus", "--ips", "--log_dir", "--run_mode", "--servers", "--worker_num",
+                         "--elastic_server", "--dry_run", "training_script"):
+                self.assertIn(word.lower(), text.lower())
+        self.assertEqual(os.listdir(self.dir), [])
+
+    def test_version(self):
+        run = self.run_launcher("--version")
+        self.assertEqual((run.status, run.err), (0, ""), run.told())
+        self.assertRegex(run.out.decode(), r"\d+\.\d+")
+
+    def test_arguments_after_the_script_are_untouched(self):
+        words = ["--gpus=9", "--nproc_per_node", "7", "-h", "--help", "a b", "", "*", "$HOME", "--", "-", "\\", "ünï"]
+        self.assertEqual(self.echo_args(after=words), "".join(f"[{word}]" for word in words))
+
+    def test_options_with_and_without_equals(self):
+        run = self.run_launcher("--nproc_per_node", "2", "--log_dir", "here", "/bin/true")
+        self.assert_status(run, 0)
+        self.assertTrue((self.dir / "here/workerlog.1").exists())
+
+    def test_two_dashes_end_the_options(self):
+        program = self.write("-program", "#!/bin/sh\necho \"$@\"\n", 0o755)
+        run = self.run_launcher("--nproc_per_node=1", "--", "./-program", "x", "--gpus")
+        self.assertEqual((run.status, run.out), (0, b"x --gpus\n"), run.told())
+        self.assertTrue(program.exists())
+
+    def test_a_python_script_runs_under_the_first_python_on_path_unbuffered(self):
+        self.write("train.py", "import sys\nprint(sys.executable, sys.argv, sys.stdout.line_buffering or sys.flags.unbuffered)\n")
+        path = self.python_on_path()
+        run = self.run_launcher("--nproc_per_node=1", "train.py", "--gpus", "5", env={"PATH": path})
+        self.assertEqual((run.status, run.out.decode()), (0, f"{path.split(':')[0]}/python ['train.py', '--gpus', '5'] 1\n"), run.told())
+
+    def test_python_names_another_interpreter(self):
+        self.write("train.py", "import sys\nprint(sys.executable)\n")
+        run = self.run_launcher("--nproc_per_node=1", f"--python={sys.executable}", "train.py", env={"PATH": "/nowhere"})
+        self.assertEqual((run.status, run.out.decode().strip()), (0, sys.executable), run.told())
+
+    def test_a_module(self):
+        (self.dir / "package").mkdir()
+        self.write("package/__init__.py", "")
+        self.write("package/train.py", "import sys\nprint(__name__, sys.argv[1:])\n")
+        run = self.run_launcher("--nproc_per_node=1", "-m", "package.train", "-x", "--gpus=1", env={"PATH": self.python_on_path()})
+        self.assertEqual((run.status, run.out), (0, b"__main__ ['-x', '--gpus=1']\n"), run.told())
+
+    def test_a_program_is_found_on_path_only_without_a_slash(self):
+        run = self.run_launcher("--nproc_per_node=1", "true")
+        self.assertIn(run.status, (0, 2), run.told())  # found on PATH, or refused as no file: never 127
+
+    def test_fleetrun_is_the_same_program(self):
+        link = self.base / "fleetrun"
+        os.symlink(binary(), link)
+        run = self.run_launcher("--nproc_per_node=2", SH, "-c", "exit 7", program=str(link))
+        self.assert_status(run, 7)
+        run = self.run_launcher("--no_such", program=str(link))
+        self.assert_status(run, 2)
+
+    def test_legacy_is_accepted_with_a_notice(self):
+        run = self.run_launcher("--legacy=1", "--nproc_per_node=1", "/bin/true")
+        self.assert_status(run, 0)
+        self.assert_told(run, "legacy")
+
+    def test_run_mode_collective_and_one_own_address(self):
+        run = self.run_launcher("--run_mode=collective", "--nproc_per_node=1", "/bin/true")
+        self.assert_status(run, 0)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect(("192.0.2.1", 9))
+            except OSError:
+                self.skipTest("this machine has no address besides loopback")
+            address = probe.getsockname()[0]
+        run = self.run_launcher(f"--ips={address}", "--nproc_per_node=2", SH, "-c", "echo $PADDLE_TRAINER_ENDPOINTS")
+        self.assert_status(run, 0)
+        self.assertRegex(run.out.decode(), rf"^{address}:\d+,{address}:\d+\n$".replace(".", r"\."))
+
+    def test_a_conflict_there_is_not(self):
+        run = self.run_launcher("--assume_gpus", "--gpus=0", "--ips=127.0.0.1", "/bin/true")
+        self.assert_status(run, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

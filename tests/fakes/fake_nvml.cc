@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A FAKE of NVIDIA's management library, for tests on machines without GPUs. FAKE_NVML_CARDS is the
+// number of cards (4 if unset); FAKE_NVML_HANG=1 hangs like a dead driver, FAKE_NVML_LOST=N loses
+// card N.
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+constexpr int kSuccess = 0;
+constexpr int kGpuIsLost = 15;
+
+struct PciInfo {
+  std::array<char, 16> bus_id_legacy;
+  std::array<unsigned, 5> numbers;
+  std::array<char, 32> bus_id;
+};
+
+unsigned number_from(const char* variable, unsigned otherwise) {
+  const char* text = std::getenv(variable);
+  return text != nullptr ? static_cast<unsigned>(std::strtoul(text, nullptr, 10)) : otherwise;
+}
+
+unsigned index_of(const void* device) {
+  return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(device)) - 1;
+}
+
+}  // namespace
+
+extern "C" {
+
+// NOLINTBEGIN(readability-identifier-naming): the names are NVML's.
+int nvmlInit_v2() {
+  while (number_from("FAKE_NVML_HANG", 0) == 1) pause();
+  return kSuccess;
+}
+
+int nvmlShutdown() { return kSuccess; }
+
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = number_from("FAKE_NVML_CARDS", 4);
+  return kSuccess;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+  if (index == number_from("FAKE_NVML_LOST", ~0U)) return kGpuIsLost;
+  *device = reinterpret_cast<void*>(static_cast<std::uintptr_t>(index) + 1);
+  return kSuccess;
+}
+
+int nvmlDeviceGetUUID(const void* device, char* uuid, unsigned size) {
+  std::snprintf(uuid, size, "GPU-fake-%04u", index_of(device));
+  return kSuccess;
+}
+
+int nvmlDeviceGetPciInfo_v3(const void* device, PciInfo* info) {
+  std::memset(info, 0, sizeof *info);
+  std::snprintf(info->bus_id.data(), info->bus_id.size(), "00000000:%02X:00.0", index_of(device));
+  return kSuccess;
+}
+// NOLINTEND(readability-identifier-naming)
+
+}  // extern "C"

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments as the banner shows them.
+#include "launcher/cli/banner_arguments.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/cli/parsing.h"
+
+namespace paddle_launch {
+namespace {
+
+using Arguments = std::vector<std::pair<std::string, std::string>>;
+
+std::string shown(const JobSpec& job, const std::string& key) {
+  for (const auto& [name, value] : job.arguments) {
+    if (name == key) return value;
+  }
+  return "(not shown)";
+}
+
+TEST(BannerArguments, AreTheNineOfTheDocuments) {
+  EXPECT_EQ(job_of({"fleetx_res.py"}).arguments, (Arguments{{"gpus", "None"},
+                                                            {"ips", "127.0.0.1"},
+                                                            {"log_dir", "log"},
+                                                            {"server_num", "None"},
+                                                            {"servers", ""},
+                                                            {"training_script", "fleetx_res.py"},
+                                                            {"training_script_args", "[]"},
+                                                            {"worker_num", "None"},
+                                                            {"workers", ""}}));
+}
+
+TEST(BannerArguments, ShowWhatElseWasGivenInOrder) {
+  const JobSpec job =
+      job_of({"--log_overwrite=1", "--nproc_per_node", "2", "--quiet", "t.py", "--a", "it's"},
+             {{"PADDLE_JOB_ID", "j1"}});
+  EXPECT_EQ(job.arguments, (Arguments{{"gpus", "None"},
+                                      {"ips", "127.0.0.1"},
+                                      {"job_id", "j1"},
+                                      {"log_dir", "log"},
+                                      {"log_overwrite", "True"},
+                                      {"nproc_per_node", "2"},
+                                      {"quiet", "True"},
+                                      {"server_num", "None"},
+                                      {"servers", ""},
+                                      {"training_script", "t.py"},
+                                      {"training_script_args", R"(['--a', "it's"])"},
+                                      {"worker_num", "None"},
+                                      {"workers", ""}}));
+}
+
+TEST(BannerArguments, UseTheKeyOfTheKindOfCard) {
+  EXPECT_EQ(shown(job_with({"--selected_gpus=0,1"}), "gpus"), "0,1");
+  EXPECT_EQ(shown(job_with({"--xpus=0,1"}), "xpus"), "0,1");
+  EXPECT_EQ(shown(job_with({"--xpus=0,1"}), "gpus"), "(not shown)");
+  EXPECT_EQ(shown(job_with({"--devices=0,1"}), "gpus"), "0,1");
+  EXPECT_EQ(shown(job_with({"--devices=0,1"}), "devices"), "(not shown)");
+}
+
+TEST(BannerArguments, MarkAModule) {
+  EXPECT_EQ(shown(job_of({"-m", "pkg.train"}), "training_script"), "-m pkg.train");
+}
+
+}  // namespace
+}  // namespace paddle_launch

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the launcher's words end and the script's begin.
+#include "launcher/cli/cut_command_line.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/cli/parsing.h"
+
+namespace paddle_launch {
+namespace {
+
+CutCommandLine cut(Words words) {
+  words.insert(words.begin(), "paddle-launch");
+  return cut_command_line(words);
+}
+
+TEST(CutCommandLine, TakesTheFirstWordThatIsNoOptionForTheScript) {
+  const CutCommandLine line = cut({"--gpus", "0,1", "--log_dir=out", "train.py", "--lr", "0.1"});
+  EXPECT_EQ(line.own, (Words{"--gpus", "0,1", "--log_dir", "out"}));
+  EXPECT_EQ(line.script, "train.py");
+  EXPECT_EQ(line.script_args, (Words{"--lr", "0.1"}));
+}
+
+TEST(CutCommandLine, LeavesTheScriptsArgumentsUntouched) {
+  const Words args = {"--gpus", "2", "--help", "-m", "x", "a b", "", "--", "--nonsense=1"};
+  Words words = {"train.py"};
+  words.insert(words.end(), args.begin(), args.end());
+  const CutCommandLine line = cut(words);
+  EXPECT_EQ(line.script_args, args);
+  EXPECT_TRUE(line.own.empty());
+  EXPECT_FALSE(line.asks_help);
+}
+
+TEST(CutCommandLine, SwallowsOneDoubleDashNextToTheScript) {
+  EXPECT_EQ(cut({"--gpus=0", "--", "train.py", "x"}).script_args, Words{"x"});
+  EXPECT_EQ(cut({"train.py", "--", "x"}).script_args, Words{"x"});
+  EXPECT_EQ(cut({"--", "train.py", "--", "x"}).script_args, (Words{"--", "x"}));
+  EXPECT_EQ(cut({"train.py", "--", "--", "x"}).script_args, (Words{"--", "x"}));
+  EXPECT_EQ(cut({"train.py", "x", "--"}).script_args, (Words{"x", "--"}));
+}
+
+TEST(CutCommandLine, TakesAnyWordAfterADoubleDashForTheScript) {
+  EXPECT_EQ(cut({"--", "-odd.py"}).script, "-odd.py");
+  EXPECT_EQ(cut({"--"}).script, "");
+}
+
+TEST(CutCommandLine, GivesEverythingAfterAModuleToTheModule) {
+  const CutCommandLine line = cut({"--quiet", "-m", "package.train", "--", "--gpus", "1"});
+  EXPECT_TRUE(line.is_module);
+  EXPECT_EQ(line.script, "package.train");
+  EXPECT_EQ(line.script_args, (Words{"--", "--gpus", "1"}));
+}
+
+TEST(CutCommandLine, KeepsEmptyValuesAndEqualsSignsInValues) {
+  EXPECT_EQ(cut({"--servers=", "--job_id=a=b", "t"}).own,
+            (Words{"--servers", "", "--job_id", "a=b"}));
+}
+
+TEST(CutCommandLine, TakesANegativeNumberForAValue) {
+  EXPECT_EQ(cut({"--rank", "-1", "train.py"}).own, (Words{"--rank", "-1"}));
+}
+
+TEST(CutCommandLine, DoesNotFeedTheScriptToAnOptionThatStandsAlone) {
+  EXPECT_EQ(cut({"--dry_run", "json"}).script, "json");
+  EXPECT_EQ(cut({"--quiet", "train.py"}).script, "train.py");
+  EXPECT_EQ(cut({"--assume_gpus", "train.py"}).script, "train.py");
+}
+
+TEST(CutCommandLine, TakesALoneDashForTheScript) { EXPECT_EQ(cut({"-"}).script, "-"); }
+
+TEST(CutCommandLine, StopsAtHelpAndVersion) {
+  EXPECT_TRUE(cut({"--gpus", "0", "-h", "--nonsense"}).asks_help);
+  EXPECT_TRUE(cut({"--help"}).asks_help);
+  EXPECT_TRUE(cut({"--version", "--help"}).asks_version);
+}
+
+TEST(CutCommandLine, RefusesAnOptionWithoutItsValue) {
+  EXPECT_EQ(usage_error_of({"--gpus"}),
+            "--gpus needs a value, and the command line ends after it: write --gpus=CARDS.");
+  EXPECT_EQ(usage_error_of({"--gpus", "--log_dir", "x", "train.py"}),
+            "--gpus needs a value, and --log_dir follows it: write --gpus=CARDS.");
+}
+
+TEST(CutCommandLine, RefusesAValueWhereNoneIsTaken) {
+  EXPECT_EQ(usage_error_of({"--quiet=1", "train.py"}),
+            "--quiet=1: --quiet takes no value; write --quiet alone, or leave it out.");
+  EXPECT_NE(usage_error_of({"--help=1"}).find("--help is not written with"), std::string::npos);
+}
+
+TEST(CutCommandLine, RefusesAModuleOptionWithoutAModule) {
+  for (const Words& words : {Words{"-m"}, Words{"-m", "--gpus"}, Words{"-m", ""}}) {
+    EXPECT_NE(usage_error_of(words).find("-m needs the name of a Python module"),
+              std::string::npos);
+  }
+}
+
+TEST(CutCommandLine, RefusesAnEmptyScript) {
+  EXPECT_NE(usage_error_of({""}).find("training_script is an empty word"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace paddle_launch

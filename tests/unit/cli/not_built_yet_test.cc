@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is understood and not done yet, and what never will be.
+#include "launcher/cli/not_built_yet.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/cli/parsing.h"
+
+namespace paddle_launch {
+namespace {
+
+TEST(NotBuiltYet, RefusesOptionsByName) {
+  for (const char* const option :
+       {"--ips=10.0.0.1,10.0.0.2", "--nnodes=2", "--nnodes=1:2", "--master=etcd://10.0.0.1:2379",
+        "--run_mode=ps", "--run_mode=ps-heter", "--run_mode=rpc", "--server_num=1",
+        "--heter_devices=gpu", "--elastic_server=10.0.0.1:2379", "--np=1", "--np=2:4", "--scale=1",
+        "--scale=-1", "--force=True", "--elastic_pre_hook=ls", "--elastic_level=1",
+        "--elastic_level=0", "--max_restart=3"}) {
+    const std::string text = usage_error_with({option});
+    EXPECT_EQ(text.find(std::string(option) + ": "), 0U) << text;
+    EXPECT_NE(text.find("not built yet in this version; "), std::string::npos) << text;
+  }
+}
+
+TEST(NotBuiltYet, RefusesASeveralNodeMasterForItsNodes) {
+  EXPECT_EQ(
+      usage_error_with({"--master=10.0.0.1:6768", "--nnodes=2", "--rank=1"}).find("--nnodes=2"),
+      0U);
+}
+
+TEST(NotBuiltYet, RefusesVariablesByName) {
+  for (const Environment& env :
+       {Environment{{"PADDLE_NNODES", "2"}}, Environment{{"PADDLE_MAX_RESTART", "3"}},
+        Environment{{"PADDLE_IPS", "10.0.0.1,10.0.0.2"}}, Environment{{"PADDLE_RUN_MODE", "ps"}},
+        Environment{{"PADDLE_ELASTIC_SERVER", "a:1"}}, Environment{{"PADDLE_ELASTIC_NP", "2"}}}) {
+    const std::string text = usage_error_of({"train.py"}, env);
+    const auto& [name, value] = *env.begin();
+    EXPECT_EQ(text.find(name + "=" + value), 0U) << text;
+    EXPECT_NE(text.find("not built yet"), std::string::npos) << text;
+    EXPECT_NE(text.find(name, name.size()), std::string::npos) << "no remedy: " << text;
+  }
+}
+
+TEST(NotBuiltYet, LetsOneNodePass) {
+  EXPECT_EQ(job_with({"--ips=10.0.0.1", "--nnodes=1", "--scale=0", "--force=0",
+                      "--elastic_level=-1", "--max_restart=0"})
+                .ips,
+            std::vector<std::string>{"10.0.0.1"});
+  EXPECT_EQ(job_with({"--nnodes=1:1"}).mode, Mode::Collective);
+}
+
+Environment cloud(const std::string& trainers) {
+  return {{"PADDLE_TRAINERS", trainers},
+          {"POD_IP", "10.0.0.1"},
+          {"PADDLE_TRAINER_ID", "0"},
+          {"TRAINER_PORTS_NUM", "8"}};
+}
+
+TEST(NotBuiltYet, NeverMakesAWorldOfOneOfAPaddleCloudJob) {
+  const std::string text = usage_error_of({"train.py"}, cloud("10.0.0.1,10.0.0.2"));
+  EXPECT_NE(text.find("PADDLE_TRAINERS=10.0.0.1,10.0.0.2"), std::string::npos) << text;
+  EXPECT_NE(text.find("several nodes are not built yet"), std::string::npos) << text;
+
+  Environment counted = cloud("10.0.0.1");
+  counted["PADDLE_TRAINERS_NUM"] = "2";
+  EXPECT_NE(usage_error_of({"train.py"}, counted).find("not built yet"), std::string::npos);
+}
+
+TEST(NotBuiltYet, LetsAPaddleCloudJobOfOneNodePass) {
+  Environment env = cloud("10.0.0.1");
+  EXPECT_EQ(job_of({"train.py"}, env).host, "10.0.0.1");
+  env["PADDLE_TRAINERS_NUM"] = "1";
+  EXPECT_EQ(job_of({"train.py"}, env).host, "10.0.0.1");
+}
+
+TEST(NotBuiltYet, WantsTheWholePaddleCloudSet) {
+  for (const char* const missing :
+       {"PADDLE_TRAINERS", "POD_IP", "PADDLE_TRAINER_ID", "TRAINER_PORTS_NUM"}) {
+    Environment env = cloud("10.0.0.1,10.0.0.2");
+    env[missing] = "";
+    EXPECT_EQ(job_of({"train.py"}, env).mode, Mode::Collective) << missing;
+  }
+}
+
+TEST(NotBuiltYet, SeesSeveralHostsInDistributedTrainerEndpoints) {
+  const std::string name = "DISTRIBUTED_TRAINER_ENDPOINTS";
+  EXPECT_NE(usage_error_of({"train.py"}, {{name, "a:1,a:2,b:1"}}).find(name), std::string::npos);
+  EXPECT_EQ(job_of({"train.py"}, {{name, "a:1,a:2"}}).mode, Mode::Collective);
+}
+
+TEST(NotBuiltYet, SeesServersInTheEnvironment) {
+  const Environment cloud_servers = {{"PADDLE_PSERVERS_IP_PORT_LIST", "a:1"},
+                                     {"TRAINING_ROLE", "PSERVER"}};
+  const Environment early_servers = {{"PADDLE_PSERVER_IPS", "a"},
+                                     {"PADDLE_TRAINING_ROLE", "TRAINER"}};
+  for (const Environment& env : {cloud_servers, early_servers}) {
+    EXPECT_NE(usage_error_of({"train.py"}, env).find("the parameter-server mode is not built yet"),
+              std::string::npos);
+  }
+}
+
+TEST(NotBuiltYet, ForgetsTheCloudInsideATrainer) {
+  Environment env = cloud("10.0.0.1");
+  env["PADDLE_TRAINERS_NUM"] = "4";
+  env["PADDLE_LAUNCH_JOB"] = "x";
+  EXPECT_EQ(job_of({"train.py"}, env).mode, Mode::Collective);
+}
+
+TEST(RefuseForGood, NamesPaddlesOwnLauncher) {
+  for (const char* const option :
+       {"--auto_tuner_json=x", "--auto_parallel_config=x", "--auto_cluster_config=1",
+        "--cluster_topo_path=x", "--rank_mapping_path=x", "--enable_auto_mapping=true",
+        "--coordinators=a:1", "--coordinator_num=1"}) {
+    const std::string text = usage_error_with({option});
+    EXPECT_NE(text.find("python -m paddle.distributed.launch"), std::string::npos) << text;
+    EXPECT_NE(text.find("will not be"), std::string::npos) << text;
+  }
+}
+
+TEST(RefuseForGood, LetsTheHarmlessValuesPass) {
+  EXPECT_EQ(
+      job_with({"--auto_cluster_config=0", "--enable_auto_mapping=false", "--coordinators="}).mode,
+      Mode::Collective);
+}
+
+}  // namespace
+}  // namespace paddle_launch

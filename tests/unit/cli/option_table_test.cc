@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table is whole and free of contradictions.
+#include "launcher/cli/option_table.h"
+
+#include <set>
+#include <variant>
+
+#include <gtest/gtest.h>
+
+namespace paddle_launch {
+namespace {
+
+TEST(OptionTable, HasEveryDocumentedOption) {
+  for (const char* const name : {"--log_dir",
+                                 "--backend",
+                                 "--nproc_per_node",
+                                 "--run_mode",
+                                 "--gpus",
+                                 "--selected_gpus",
+                                 "--xpus",
+                                 "--selected_xpus",
+                                 "--npus",
+                                 "--selected_npus",
+                                 "--mlus",
+                                 "--selected_mlus",
+                                 "--devices",
+                                 "--master",
+                                 "--legacy",
+                                 "--rank",
+                                 "--log_level",
+                                 "--log_overwrite",
+                                 "--sort_ip",
+                                 "--enable_gpu_log",
+                                 "--nnodes",
+                                 "--job_id",
+                                 "--host",
+                                 "--start_port",
+                                 "-m",
+                                 "--ips",
+                                 "--cluster_topo_path",
+                                 "--rank_mapping_path",
+                                 "--enable_auto_mapping",
+                                 "--auto_parallel_config",
+                                 "--auto_cluster_config",
+                                 "--auto_tuner_json",
+                                 "--servers",
+                                 "--workers",
+                                 "--heter_workers",
+                                 "--heter_devices",
+                                 "--worker_num",
+                                 "--server_num",
+                                 "--heter_worker_num",
+                                 "--http_port",
+                                 "--trainers",
+                                 "--trainer_num",
+                                 "--gloo_port",
+                                 "--with_gloo",
+                                 "--coordinators",
+                                 "--coordinator_num",
+                                 "--elastic_server",
+                                 "--np",
+                                 "--scale",
+                                 "--force",
+                                 "--elastic_pre_hook",
+                                 "--max_restart",
+                                 "--elastic_level",
+                                 "--elastic_timeout",
+                                 "--python",
+                                 "--assume_gpus",
+                                 "--bind",
+                                 "--port_range",
+                                 "--console",
+                                 "--quiet",
+                                 "--stdin",
+                                 "--grace",
+                                 "--dry_run",
+                                 "--version",
+                                 "-h",
+                                 "--help"}) {
+    EXPECT_NE(find_option(name), nullptr) << name;
+  }
+}
+
+TEST(OptionTable, NamesEachSpellingAndEachVariableOnce) {
+  std::set<std::string_view> seen;
+  for (const Option& option : all_options()) {
+    for (const std::string_view name : names_of(option)) {
+      EXPECT_TRUE(seen.insert(name).second) << name;
+    }
+    for (const std::string_view variable : variables_of(option)) {
+      EXPECT_TRUE(seen.insert(variable).second) << variable;
+    }
+    EXPECT_FALSE(option.help.empty()) << option.names;
+  }
+}
+
+TEST(OptionTable, GivesAMetavarToEachOptionThatTakesAValue) {
+  for (const Option& option : all_options()) {
+    const bool alone = value_when_bare(option).has_value();
+    if (std::holds_alternative<ActsAtOnce>(option.rule)) continue;
+    EXPECT_EQ(option.metavar.empty(), alone) << option.names;
+  }
+}
+
+TEST(FindOption, TakesNoAbbreviation) {
+  EXPECT_EQ(find_option("--gpu"), nullptr);
+  EXPECT_EQ(find_option("gpus"), nullptr);
+  EXPECT_EQ(find_option("--gpus,--selected_gpus"), nullptr);
+  EXPECT_EQ(find_option(""), nullptr);
+}
+
+TEST(KeyOf, IsTheFirstSpellingWithoutItsDashes) {
+  EXPECT_EQ(key_of(*find_option("--selected_gpus")), "gpus");
+}
+
+}  // namespace
+}  // namespace paddle_launch
