@@ -115,7 +115,8 @@ Reading measure(const Argv& argv, const std::string& script, Sink sink, int line
 
 struct Rate {
   double whole = 0;
-  double writing = 0;  // without the start, as the same launcher takes it for 0 lines
+  double writing =
+      0;  // without the start, as the same launcher takes it for 0 lines; 0: not to be told
 };
 
 Rate rate(const Measurement& full, const Measurement* empty, int lines) {
@@ -125,7 +126,9 @@ Rate rate(const Measurement& full, const Measurement* empty, int lines) {
   return {total / time, time > start ? total / (time - start) : 0};
 }
 
-std::string thousands(double lines) { return fmt::format("{:.0f} 000", lines / 1000); }
+std::string thousands(double lines) {
+  return lines > 0 ? fmt::format("{:.0f} k", lines / 1000) : "-";
+}
 
 std::string one_table(const Bench& bench, const Results& results, bool unbuffered) {
   const int lines = line_count(bench);

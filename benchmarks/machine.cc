@@ -25,6 +25,15 @@ std::string value_of(const char* file, const std::string& key) {
   return "unknown";
 }
 
+// Where the kernel shares CPU among sessions, a launcher that gives every rank a session of its own
+// (hydra) gets the larger part of a busy machine.
+std::string autogroup() {
+  std::ifstream in("/proc/sys/kernel/sched_autogroup_enabled");
+  int enabled = 0;
+  in >> enabled;
+  return enabled == 0 ? "off" : "on (CPU is shared among sessions: measure on a quiet machine)";
+}
+
 std::string file_system(const std::string& folder) {
   struct statfs facts = {};
   if (statfs(folder.c_str(), &facts) != 0) return "unknown";
@@ -61,6 +70,7 @@ std::string describe_machine() {
   text += fmt::format("- memory: {}\n", value_of("/proc/meminfo", "MemTotal"));
   text += fmt::format("- kernel: {} {}, glibc {}\n", kernel.sysname, kernel.release,
                       gnu_get_libc_version());
+  text += fmt::format("- autogroup scheduling: {}\n", autogroup());
   text += fmt::format("- logs and scratch files on {}\n", file_system(scratch));
   text += fmt::format("- load before the first measurement: {}\n", load);
   return text;

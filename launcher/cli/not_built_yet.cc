@@ -21,6 +21,24 @@ namespace {
 constexpr std::string_view kSeveralNodes = "several nodes are";
 constexpr std::string_view kElastic = "elastic jobs are";
 
+struct Harmless {
+  std::string_view key;
+  std::string_view value;  // asks for nothing
+};
+
+constexpr Harmless kElasticOptions[] = {{"elastic_server", ""},   {"np", ""},
+                                        {"scale", "0"},           {"force", "False"},
+                                        {"elastic_pre_hook", ""}, {"elastic_level", "-1"}};
+
+struct ServerSet {
+  std::string_view servers;
+  std::string_view role;
+};
+
+// PaddleCloud's set, and that of the first cluster documents.
+constexpr ServerSet kServerSets[] = {{"PADDLE_PSERVERS_IP_PORT_LIST", "TRAINING_ROLE"},
+                                     {"PADDLE_PSERVER_IPS", "PADDLE_TRAINING_ROLE"}};
+
 [[noreturn]] void refuse(std::string_view input, std::string_view what_is,
                          std::string_view remedy) {
   throw UsageError(
@@ -55,14 +73,7 @@ void refuse_mode(const ModeChoice& choice) {
 }
 
 void refuse_elastic(const GivenOptions& given) {
-  struct Harmless {
-    std::string_view key;
-    std::string_view value;  // asks for nothing
-  };
-  constexpr Harmless kOptions[] = {{"elastic_server", ""},   {"np", ""},
-                                   {"scale", "0"},           {"force", "False"},
-                                   {"elastic_pre_hook", ""}, {"elastic_level", "-1"}};
-  for (const Harmless& harmless : kOptions) {
+  for (const Harmless& harmless : kElasticOptions) {
     const GivenOption* const option = given.find(harmless.key);
     if (option == nullptr || option->value == harmless.value) continue;
     refuse(said(*option), kElastic, how_to_drop(*option));
@@ -102,12 +113,6 @@ void refuse_cloud(const Environment& env) {
     refuse(fmt::format("DISTRIBUTED_TRAINER_ENDPOINTS={} in the environment", endpoints),
            kSeveralNodes, "unset DISTRIBUTED_TRAINER_ENDPOINTS to run on this node alone");
   }
-  struct ServerSet {
-    std::string_view servers;
-    std::string_view role;
-  };
-  constexpr ServerSet kServerSets[] = {{"PADDLE_PSERVERS_IP_PORT_LIST", "TRAINING_ROLE"},
-                                       {"PADDLE_PSERVER_IPS", "PADDLE_TRAINING_ROLE"}};
   for (const ServerSet& set : kServerSets) {
     if (!all_set(env, {set.servers, set.role})) continue;
     refuse(fmt::format("{} and {} in the environment", set.servers, set.role),

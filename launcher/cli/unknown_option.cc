@@ -33,6 +33,8 @@ constexpr OldSpelling kOldSpellings[] = {
      "given"},
 };
 
+constexpr std::size_t kShortestAbbreviation = 2;
+
 std::string_view without_dashes(std::string_view name) {
   return name.substr(std::min(name.find_first_not_of('-'), name.size()));
 }
@@ -50,7 +52,6 @@ std::vector<std::string> long_names() {
 
 // argparse would have taken an abbreviation, so people type them: name what each could stand for.
 std::vector<std::string> begin_with(std::string_view word, const std::vector<std::string>& names) {
-  constexpr std::size_t kShortestAbbreviation = 2;
   std::vector<std::string> found;
   if (word.size() < kShortestAbbreviation) return found;
   std::copy_if(names.begin(), names.end(), std::back_inserter(found),

@@ -18,6 +18,15 @@
 namespace paddle_launch {
 namespace {
 
+constexpr std::string_view kTrue[] = {"y", "yes", "t", "true", "on", "1"};
+constexpr std::string_view kFalse[] = {"n", "no", "f", "false", "off", "0"};
+
+constexpr std::pair<std::string_view, std::string_view> kLevelWords[] = {
+    {"DEBUG", "DEBUG"}, {"INFO", "INFO"},      {"WARNING", "WARNING"}, {"WARN", "WARNING"},
+    {"ERROR", "ERROR"}, {"CRITICAL", "ERROR"}, {"10", "DEBUG"},        {"20", "INFO"},
+    {"30", "WARNING"},  {"40", "ERROR"},       {"50", "ERROR"},
+};
+
 ValueReading accepted(std::string value) { return {std::move(value), {}}; }
 ValueReading refused(std::string problem) { return {{}, std::move(problem)}; }
 
@@ -90,8 +99,6 @@ struct Reader {
   ValueReading operator()(Flag) const { return (*this)(Boolean()); }
 
   ValueReading operator()(Boolean) const {
-    constexpr std::string_view kTrue[] = {"y", "yes", "t", "true", "on", "1"};
-    constexpr std::string_view kFalse[] = {"n", "no", "f", "false", "off", "0"};
     const std::string word = in_case(text, std::tolower);
     if (std::find(std::begin(kTrue), std::end(kTrue), word) != std::end(kTrue)) {
       return accepted("True");
@@ -130,16 +137,11 @@ struct Reader {
   ValueReading operator()(AddressList) const { return read_address_list(text); }
 
   ValueReading operator()(LogLevelWord) const {
-    constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-        {"DEBUG", "DEBUG"}, {"INFO", "INFO"},      {"WARNING", "WARNING"}, {"WARN", "WARNING"},
-        {"ERROR", "ERROR"}, {"CRITICAL", "ERROR"}, {"10", "DEBUG"},        {"20", "INFO"},
-        {"30", "WARNING"},  {"40", "ERROR"},       {"50", "ERROR"},
-    };
     const std::string word = in_case(text, std::toupper);
     const auto* const found =
-        std::find_if(std::begin(kWords), std::end(kWords),
+        std::find_if(std::begin(kLevelWords), std::end(kLevelWords),
                      [&word](const auto& pair) { return pair.first == word; });
-    if (found != std::end(kWords)) return accepted(std::string(found->second));
+    if (found != std::end(kLevelWords)) return accepted(std::string(found->second));
     return refused("it takes DEBUG, INFO, WARNING or ERROR, or Python's 10, 20, 30 or 40");
   }
 

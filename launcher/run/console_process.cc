@@ -89,13 +89,8 @@ bool ConsoleProcess::take_messages() {
       say(content.substr(1));
       continue;
     }
-    for (Follower& follower : followers_) follow_again(follower);
-    while (copy_all()) {
-    }
-    std::string rest;
-    lines_.show_unfinished(Clock::now(), true, rest);
-    write_out(rest);
     if (content.front() == kConsoleDrain) {
+      drain();
       answer(kConsoleDrain);
       continue;
     }
@@ -105,6 +100,18 @@ bool ConsoleProcess::take_messages() {
     answer(kConsoleEnd);
     return false;
   }
+}
+
+// The trainers are gone: what their logs hold now is all they said. Lines that the launcher adds later are
+// not theirs, so nothing is followed any more.
+void ConsoleProcess::drain() {
+  for (Follower& follower : followers_) follow_again(follower);
+  while (copy_all()) {
+  }
+  followers_.clear();
+  std::string rest;
+  lines_.show_unfinished(Clock::now(), true, rest);
+  write_out(rest);
 }
 
 void ConsoleProcess::answer(char kind) { send(socket_.get(), &kind, 1, MSG_NOSIGNAL); }

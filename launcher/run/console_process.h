@@ -38,6 +38,7 @@ class ConsoleProcess {
   bool take_messages();  // false: end
   void say(std::string_view text);
   void answer(char kind);
+  void drain();
 
   bool copy_all();  // true: something was copied
   bool copy(Follower& follower);

@@ -24,6 +24,9 @@ namespace {
 
 using Ipv4 = std::uint32_t;  // host byte order
 
+constexpr Ipv4 kLoopbackNet = 127;
+constexpr int kMostCpus = 1 << 20;
+
 Ipv4 ipv4_of(const sockaddr* address) {
   return ntohl(reinterpret_cast<const sockaddr_in*>(address)->sin_addr.s_addr);
 }
@@ -59,13 +62,13 @@ std::vector<std::string> find_addresses() {
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   std::vector<std::string> addresses;
+  addresses.reserve(found.size());
   for (const Ipv4 address : found) addresses.push_back(format_ipv4(address));
   return addresses;
 }
 
 // The kernel refuses a set smaller than its own (EINVAL), and does not say how large that is.
 std::vector<int> find_cpus() {
-  constexpr int kMostCpus = 1 << 20;
   for (int capacity = CPU_SETSIZE;; capacity *= 2) {
     std::vector<cpu_set_t> set(static_cast<std::size_t>(capacity / CPU_SETSIZE));
     const std::size_t bytes = set.size() * sizeof(cpu_set_t);
@@ -82,7 +85,6 @@ std::vector<int> find_cpus() {
 }
 
 bool is_address_of(const Machine& machine, Ipv4 address) {
-  constexpr Ipv4 kLoopbackNet = 127;
   if (address >> 24 == kLoopbackNet) return true;
   const auto same = [address](const std::string& mine) { return parse_ipv4(mine) == address; };
   return std::any_of(machine.addresses.begin(), machine.addresses.end(), same);

@@ -20,8 +20,9 @@ constexpr int kUsualFirst = 20000;
 constexpr int kLowestFirst =
     10000;  // below live the well-known services, and Paddle's own 6070 and 6170
 
+constexpr PortSpan kKernelDefault{32768, 60999};
+
 PortSpan ephemeral_range(const std::string& proc_root) {
-  constexpr PortSpan kKernelDefault{32768, 60999};
   const auto text = read_file(proc_root + "/sys/net/ipv4/ip_local_port_range");
   if (!text) return kKernelDefault;
   PortSpan range;

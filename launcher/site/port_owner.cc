@@ -21,6 +21,10 @@
 namespace paddle_launch {
 namespace {
 
+constexpr std::size_t kMostShown = 80;  // of a command
+// Where the inode stands in a line of /proc/net/tcp and of /proc/net/unix (there a path follows).
+constexpr std::size_t kTcpInode = 9;
+constexpr std::size_t kUnixInode = 6;
 constexpr std::string_view kNobody = "an unknown process";
 // Only seen where the one who listened before had not set SO_REUSEADDR.
 constexpr std::string_view kTimeWait =
@@ -67,7 +71,6 @@ std::string link_target(const std::string& path) {
 
 // The command as typed. It goes to a terminal, so control bytes are taken out.
 std::string command_of(const std::string& pid, const std::string& proc_root) {
-  constexpr std::size_t kMostShown = 80;
   std::string command = read_file(proc_root + "/" + pid + "/cmdline").value_or("");
   while (!command.empty() && command.back() == '\0') command.pop_back();
   for (char& c : command) {
@@ -103,15 +106,14 @@ struct Socket {
 // A line is: number, local address:port, remote, state, queues, timer, retransmits, uid, timeout,
 // inode.
 void find_tcp_socket(int port, const std::string& table, std::optional<Socket>& best) {
-  constexpr std::size_t kInode = 9;
   const std::string suffix = fmt::format(":{:04X}", port);
   const std::string text = read_file(table).value_or("");
   for_each_line(text, [&](const std::vector<std::string_view>& words) {
-    if (words.size() <= kInode || !words[1].ends_with(suffix)) return;
+    if (words.size() <= kTcpInode || !words[1].ends_with(suffix)) return;
     const bool listens = words[3] == "0A";
-    const bool owned = words[kInode] != "0";  // TIME_WAIT belongs to nobody
+    const bool owned = words[kTcpInode] != "0";  // TIME_WAIT belongs to nobody
     if (best && (best->listens || (best->inode != "0" && !listens) || !owned)) return;
-    best = Socket{std::string(words[kInode]), std::string(words[7]), listens};
+    best = Socket{std::string(words[kTcpInode]), std::string(words[7]), listens};
   });
 }
 
@@ -132,13 +134,11 @@ std::string describe_port_owner(int port, const std::string& proc_root) {
 }
 
 std::string describe_lock_owner(int port, const std::string& proc_root) {
-  constexpr std::size_t kInode =
-      6;  // number, references, protocol, flags, type, state, inode, path
   const std::string path = "@" + port_lock_name(port).substr(1);
   const std::string text = read_file(proc_root + "/net/unix").value_or("");
   std::string inode;
   for_each_line(text, [&](const std::vector<std::string_view>& words) {
-    if (words.size() > kInode + 1 && words[kInode + 1] == path) inode = words[kInode];
+    if (words.size() > kUnixInode + 1 && words[kUnixInode + 1] == path) inode = words[kUnixInode];
   });
   if (inode.empty()) return std::string(kNobody);
   return process_with_socket(inode, proc_root).value_or(std::string(kNobody));

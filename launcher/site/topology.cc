@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <compare>
 #include <cstddef>
 #include <iterator>
 #include <map>
@@ -29,11 +28,12 @@ struct Seat {
   int core = 0;
   int cpu = 0;
 
-  auto operator<=>(const Seat&) const = default;
-  bool same_core(const Seat& other) const {
-    return std::tie(node, package, die, core) ==
-           std::tie(other.node, other.package, other.die, other.core);
+  auto core_key() const { return std::tie(node, package, die, core); }
+  bool operator<(const Seat& other) const {
+    return std::tuple_cat(core_key(), std::tie(cpu)) <
+           std::tuple_cat(other.core_key(), std::tie(other.cpu));
   }
+  bool same_core(const Seat& other) const { return core_key() == other.core_key(); }
 };
 
 int number_in(const std::string& path, int otherwise) {

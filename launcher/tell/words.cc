@@ -64,7 +64,7 @@ struct Describe {
   }
   std::string operator()(const NotStarted& problem) const { return describe(problem, plan); }
   std::string operator()(const Interrupted& interrupted) const {
-    return "stopped by " + signal_name(interrupted.signal);
+    return "the launcher was stopped by " + signal_name(interrupted.signal);
   }
   std::string operator()(const GuardLost&) const {
     return "the guard process (pl-guard), parent of the trainers, was killed; all trainers died with it";

@@ -18,7 +18,7 @@ std::string describe(const ProcessExit& exit, long oom_kills = 0);
 // What was tried, why it failed, what to do.
 std::string describe(const NotStarted& problem, const ProcessPlan& plan);
 
-// The verdict in one line: "rank 3 failed: exit code 7", "stopped by SIGTERM".
+// The verdict in one line: "rank 3 failed: exit code 7", "the launcher was stopped by SIGTERM".
 std::string describe(const Outcome& verdict, const ProcessPlan& plan, long oom_kills = 0);
 
 // "0-2,5" for people.

@@ -10,8 +10,9 @@ namespace paddle_launch {
 namespace {
 
 // Quotes arrive from job files in which the shell did not take them off.
+constexpr std::string_view kAround = " \t\r\n\"'";
+
 std::string strip(std::string_view entry) {
-  constexpr std::string_view kAround = " \t\r\n\"'";
   const auto first = entry.find_first_not_of(kAround);
   if (first == std::string_view::npos) return {};
   return std::string(entry.substr(first, entry.find_last_not_of(kAround) - first + 1));

@@ -12,6 +12,9 @@
 namespace paddle_launch {
 namespace {
 
+constexpr std::size_t kDecimals = 3;
+constexpr long long kThousand = 1000;
+
 bool only_digits(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -27,8 +30,6 @@ std::optional<long long> parse_whole_number(std::string_view text) {
 }
 
 std::optional<long long> parse_thousandths(std::string_view text) {
-  constexpr std::size_t kDecimals = 3;
-  constexpr long long kThousand = 1000;
   const std::size_t point = text.find('.');
   const std::string_view whole = text.substr(0, point);
   const std::string_view decimals =

@@ -6,6 +6,11 @@
 #include <cstddef>
 
 namespace paddle_launch {
+namespace {
+
+constexpr std::size_t kDomainDigits = 4;
+
+}  // namespace
 
 std::string normal_pci_bus(std::string_view address) {
   std::string normal(address);
@@ -13,7 +18,6 @@ std::string normal_pci_bus(std::string_view address) {
     return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   if (std::count(normal.begin(), normal.end(), ':') == 1) normal.insert(0, "0000:");
-  constexpr std::size_t kDomainDigits = 4;
   while (normal.find(':') != std::string::npos && normal.find(':') > kDomainDigits &&
          normal.front() == '0') {
     normal.erase(0, 1);

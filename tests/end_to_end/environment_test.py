@@ -323,7 +323,7 @@ class InheritanceTest(LauncherCase):
         self.assert_status(run, 0)
 
     def test_stdout_and_stderr_are_the_log_opened_to_append(self):
-        run = self.run_launcher("--nproc_per_node=1", SH, "-c", "readlink /proc/self/fd/1 /proc/self/fd/2 >links; cat /proc/self/fdinfo/2 >info")
+        run = self.run_launcher("--nproc_per_node=1", SH, "-c", "readlink /proc/$$/fd/1 /proc/$$/fd/2 >links; cat /proc/$$/fdinfo/2 >info")
         self.assert_status(run, 0)
         self.assertEqual(self.read("links").split(), [str(self.dir / "log/workerlog.0")] * 2)
         flags = int(re.search(r"flags:\s*(\d+)", self.read("info")).group(1), 8)

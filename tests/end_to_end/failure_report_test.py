@@ -17,7 +17,7 @@ class FailureReportTest(LauncherCase):
     def fail_one(self, world, rank, how, before="", **options):
         """A job in which one rank runs the shell text `how` while all others sleep; returns (run, pids)."""
         gate = self.gate()
-        text = HOLD + f"{before}\nif [ $PADDLE_TRAINER_ID = {rank} ]; then {how}\nfi; exec sleep 1000"
+        text = f"{before}\n{HOLD}\nif [ $PADDLE_TRAINER_ID = {rank} ]; then {how}\nfi; exec sleep 1000"
         run = self.start(f"--nproc_per_node={world}", SH, "-c", text, **options)
         pids = self.wait_ready(world)
         gate.open()

@@ -29,8 +29,10 @@ MARK = "LAUNCH_TEST_MARK"
 OTHER_UID = 54321  # has no other processes, so that its limits count ours alone
 ABORT = "ABORT!!! Out of all {} trainers, the trainer process with rank=[{}] was aborted. Please check its log."
 
-# A shell trainer that says "I am ready" and waits until the test opens the gate.
-HOLD = "exec 3<gate; echo $$ >.tmp.$PADDLE_TRAINER_ID; mv .tmp.$PADDLE_TRAINER_ID ready.$PADDLE_TRAINER_ID; read _ <&3; "
+# A shell trainer that says "I am ready", and one that then waits until the test opens the gate.
+READY = ("exec 3<gate; echo $$ >.tmp.$PADDLE_TRAINER_ID; "
+         "mv .tmp.$PADDLE_TRAINER_ID ready.$PADDLE_TRAINER_ID; ")
+HOLD = READY + "read _ <&3 || :; "
 
 # Tests make trainers die by every signal; none of them is to leave a core file.
 resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
@@ -287,9 +289,9 @@ class LauncherCase(unittest.TestCase):
             if not any(launch.running() for launch in self.launches):
                 self.assert_nothing_left()
         finally:
-            self._clear_up()
+            self.clear_up()
 
-    def _clear_up(self):
+    def clear_up(self):
         for gate in self._gates:
             gate.open()
         for _ in range(100):

@@ -7,7 +7,7 @@ import re
 import time
 import unittest
 
-from harness import HOLD, SH, LauncherCase, Terminal, wait_until
+from harness import HOLD, READY, SH, LauncherCase, Terminal, wait_until
 
 START = re.compile(rb"^==== paddle-launch .*$", re.M)
 RULE = 87
@@ -135,7 +135,7 @@ class StdoutTest(LauncherCase):
 
     def test_slow_output_comes_piece_by_piece(self):
         gate = self.gate()
-        text = HOLD.replace("read _ <&3; ", "") + "while read line <&3; do echo got $line; done"
+        text = READY + "while read line <&3; do echo got $line; done"
         run = self.start("--nproc_per_node=1", SH, "-c", text)
         self.wait_ready(1)
         with open(self.dir / "gate", "w") as pipe:

@@ -182,11 +182,14 @@ class NoLeftoversTest(LauncherCase):
     def test_a_launcher_killed_while_it_starts_64_trainers(self):
         for delay in (0.0, 0.002, 0.005, 0.008, 0.012, 0.016, 0.02, 0.03, 0.04, 0.06):
             with self.subTest(delay=delay):
-                run = self.start("--nproc_per_node=64", "--log_dir=log", "/bin/sleep", "1000")
+                run = self.start("--nproc_per_node=64", "/bin/sleep", "1000")
                 time.sleep(delay)
                 run.send(signal.SIGKILL)
                 run.wait()
-                self.assert_nothing_left()
+                try:
+                    self.assert_nothing_left()
+                finally:
+                    self.clear_up()
 
     def test_a_guard_killed_while_it_starts_64_trainers(self):
         for delay in (0.0, 0.005, 0.02):
@@ -197,7 +200,10 @@ class NoLeftoversTest(LauncherCase):
                 os.kill(guard, signal.SIGKILL)
                 run.wait()
                 self.assert_status(run, 1)
-                self.assert_nothing_left()
+                try:
+                    self.assert_nothing_left()
+                finally:
+                    self.clear_up()
 
 
 if __name__ == "__main__":

@@ -186,7 +186,7 @@ class StoppingTest(LauncherCase):
 
     def test_user_signals_go_to_the_trainers_and_to_them_only(self):
         gate = self.gate()
-        run = self.start("--nproc_per_node=2", *RECORDER, "--loader")
+        run = self.start("--nproc_per_node=2", "--grace=30", *RECORDER, "--loader")
         self.wait_ready(2)
         for number, name in ((signal.SIGUSR1, "USR1"), (signal.SIGUSR2, "USR2")):
             run.send(number)

@@ -5,7 +5,7 @@ import os
 import signal
 import unittest
 
-from harness import HOLD, SH, LauncherCase, Terminal, binary, python_trainer, stat_fields, state, wait_until
+from harness import HOLD, READY, SH, LauncherCase, Terminal, binary, python_trainer, stat_fields, state, wait_until
 
 RECORDER = python_trainer("recorder.py")
 
@@ -52,7 +52,7 @@ class TerminalTest(LauncherCase):
     def test_ctrl_c_goes_to_the_trainer_that_has_the_terminal(self):
         self.gate()
         terminal = Terminal(self, ["--nproc_per_node=1", "--grace=5", SH, "-c",
-                                   "trap 'echo interrupted; exit 5' INT; " + HOLD.replace("read _ <&3; ", "") + "while :; do sleep 0.05; done"])
+                                   "trap 'echo interrupted; exit 5' INT; " + READY + "while :; do sleep 0.05; done"])
         pid = self.wait_ready(1)[0]
         wait_until(lambda: terminal.foreground() == int(stat_fields(pid)[2]), terminal.told)
         terminal.type(b"\x03")

@@ -195,10 +195,10 @@ class RightUseTest(LauncherCase):
         self.assertTrue(program.exists())
 
     def test_a_python_script_runs_under_the_first_python_on_path_unbuffered(self):
-        self.write("train.py", "import sys\nprint(sys.executable, sys.argv, sys.stdout.line_buffering or sys.flags.unbuffered)\n")
+        self.write("train.py", "import sys\nprint(sys.executable, sys.argv, sys.stdout.write_through)\n")
         path = self.python_on_path()
         run = self.run_launcher("--nproc_per_node=1", "train.py", "--gpus", "5", env={"PATH": path})
-        self.assertEqual((run.status, run.out.decode()), (0, f"{path.split(':')[0]}/python ['train.py', '--gpus', '5'] 1\n"), run.told())
+        self.assertEqual((run.status, run.out.decode()), (0, f"{path.split(':')[0]}/python ['train.py', '--gpus', '5'] True\n"), run.told())
 
     def test_python_names_another_interpreter(self):
         self.write("train.py", "import sys\nprint(sys.executable)\n")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trainer that writes down every signal it gets, in signals.RANK, and ends with 0 when the gate opens.
 
-  --ignore-signals     writes TERM down and lives on (the default does so as well; the word is for the reader)
   --save SECONDS       on TERM takes so long to save a checkpoint, saved.RANK, and ends with CODE
   --code CODE          what it ends with
   --loader             has a data-loader child in its group that writes down its own signals in signals.RANK.loader;
@@ -49,7 +48,7 @@ def main():
         told, tell = os.pipe()
         loader = os.fork()
         if loader == 0:
-            record_into(f"signals.{RANK}.loader")
+            record_into(f"signals.{RANK}.loader", lambda number: number == signal.SIGTERM and os._exit(0))
             os.write(tell, b".")
             while True:
                 signal.pause()

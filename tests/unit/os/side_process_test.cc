@@ -2,12 +2,12 @@
 #include "launcher/os/side_process.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ TEST(RunAside, GivesBackWhatTheWorkReturned) {
 
 TEST(RunAside, AnswersLargerThanAPipeArriveWhole) {
   const std::string large(1'000'000, 'x');
-  EXPECT_EQ(run_aside(seconds(10), [&large] { return large; }), large);
+  EXPECT_EQ(run_aside(seconds(10), [&large] { return std::string(large); }), large);
 }
 
 TEST(RunAside, AnExceptionACrashAndAnEarlyExitAreNoAnswer) {

@@ -188,6 +188,7 @@ TEST(ChooseCards, OtherKindsComeWithTheirOptionBackendOrVariable) {
 
 std::vector<std::size_t> sizes(const std::vector<std::vector<Card>>& dealt) {
   std::vector<std::size_t> result;
+  result.reserve(dealt.size());
   for (const auto& cards : dealt) result.push_back(cards.size());
   return result;
 }
