@@ -29,11 +29,14 @@ void Aftermath::tell_verdict(const Voice& voice, const Outcome& verdict, int oth
 
 void Aftermath::tell_end(const Voice& voice, const RoundResult& result) const {
   for (const int pid : result.survivors) {
-    voice.error(fmt::format("{} did not end within 30 s of SIGKILL; it is left to the kernel", describe_stuck_process(pid)));
+    voice.error(fmt::format("{} did not end within 30 s of SIGKILL; it is left to the kernel",
+                            describe_stuck_process(pid)));
   }
-  if (std::holds_alternative<Completed>(result.outcome)) return voice.info("Local processes completed.");
+  if (std::holds_alternative<Completed>(result.outcome))
+    return voice.info("Local processes completed.");
   mark_victims(voice, result);
-  if (const auto* failed = std::get_if<Failed>(&result.outcome)) report_failure(voice, failed->first, result);
+  if (const auto* failed = std::get_if<Failed>(&result.outcome))
+    report_failure(voice, failed->first, result);
 }
 
 void Aftermath::mark_victims(const Voice& voice, const RoundResult& result) const {
@@ -46,15 +49,19 @@ void Aftermath::mark_victims(const Voice& voice, const RoundResult& result) cons
     lines.emplace_back(spec.log_path, log_stop_line(spec, because, now));
   }
   if (!append_to_logs(lines)) {
-    voice.warning("the last line could not be written to the log of every stopped rank; is the disk full, or the log "
-                  "directory gone?");
+    voice.warning(
+        "the last line could not be written to the log of every stopped rank; is the disk full, or "
+        "the log "
+        "directory gone?");
   }
 }
 
-void Aftermath::report_failure(const Voice& voice, const ProcessExit& first, const RoundResult& result) const {
+void Aftermath::report_failure(const Voice& voice, const ProcessExit& first,
+                               const RoundResult& result) const {
   const ProcessSpec& spec = plan_.processes.at(static_cast<std::size_t>(first.worker));
   const std::optional<std::string> tail = read_log_end(spec.log_path);
-  const std::string node = plan_.host == host_name_ ? host_name_ : fmt::format("{} ({})", host_name_, plan_.host);
+  const std::string node =
+      plan_.host == host_name_ ? host_name_ : fmt::format("{} ({})", host_name_, plan_.host);
   const FailureFacts facts{.node = node,
                            .when = timestamp_of(first.ended),
                            .log_excerpt = tail ? log_excerpt(*tail, kLogLineMark) : "",

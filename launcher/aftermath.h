@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said when a round ends: the verdict at once, and when all is quiet the documented ABORT line,
-// the report and the last line in each victim's log.
+// What is said when a round ends: the verdict at once, and when all is quiet the documented ABORT
+// line, the report and the last line in each victim's log.
 #pragma once
 
 #include <string>
@@ -22,7 +22,8 @@ class Aftermath {
  private:
   long oom_kills() const;
   void mark_victims(const Voice& voice, const RoundResult& result) const;
-  void report_failure(const Voice& voice, const ProcessExit& first, const RoundResult& result) const;
+  void report_failure(const Voice& voice, const ProcessExit& first,
+                      const RoundResult& result) const;
 
   const ProcessPlan& plan_;
   std::string host_name_;

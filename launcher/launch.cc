@@ -31,7 +31,8 @@ namespace {
 void refuse_several_tasks(const Surroundings& around) {
   if (around.tasks == 1) return;
   throw UsageError(fmt::format(
-      "{} started {} launchers together, and joining them into one job is not built yet in this version; start one "
+      "{} started {} launchers together, and joining them into one job is not built yet in this "
+      "version; start one "
       "launcher, for example `{}`",
       around.launched_by, around.tasks == 0 ? "perhaps several" : std::to_string(around.tasks),
       around.launched_by == "srun" ? "srun --ntasks=1 paddle-launch …" : "paddle-launch …"));
@@ -41,14 +42,16 @@ std::string own_host(const JobSpec& job, const Machine& here) {
   const std::string& entry = job.ips.front();
   const bool default_entry = entry == "127.0.0.1";
   if (job.host && !default_entry && *job.host != entry) {
-    throw UsageError(fmt::format("--host {} is not in --ips {}; name the same node in both, or leave one out", *job.host,
-                                 entry));
+    throw UsageError(
+        fmt::format("--host {} is not in --ips {}; name the same node in both, or leave one out",
+                    *job.host, entry));
   }
   const std::string& host = job.host && default_entry ? *job.host : entry;
   if (is_mine(here, host)) return host;
-  throw UsageError(fmt::format("{} {} is not an address of this machine ({}), which has {}; name one of them",
-                               job.host && default_entry ? "--host" : "--ips", host, here.host_name,
-                               fmt::join(here.addresses, ", ")));
+  throw UsageError(
+      fmt::format("{} {} is not an address of this machine ({}), which has {}; name one of them",
+                  job.host && default_entry ? "--host" : "--ips", host, here.host_name,
+                  fmt::join(here.addresses, ", ")));
 }
 
 // Six lower-case letters, as Paddle's pods have.
@@ -68,8 +71,8 @@ std::string absolute(const std::string& path) {
   return result;
 }
 
-PodOffer make_offer(const std::string& host, const ChosenCards& chosen, std::vector<std::vector<Card>> cards,
-                    const PortLease& ports) {
+PodOffer make_offer(const std::string& host, const ChosenCards& chosen,
+                    std::vector<std::vector<Card>> cards, const PortLease& ports) {
   PodOffer offer{.name = random_pod_name(),
                  .host = host,
                  .card_kind = chosen.kind,
@@ -83,9 +86,10 @@ PodOffer make_offer(const std::string& host, const ChosenCards& chosen, std::vec
 
 std::vector<std::string> cpu_warning(const Machine& here, std::size_t trainers) {
   if (here.cpus.size() >= trainers) return {};
-  return {fmt::format("{} trainers share {} CPU{}: the launcher was given no more; ask for more CPUs "
-                      "(--cpus-per-task under Slurm, taskset) or start fewer trainers",
-                      trainers, here.cpus.size(), here.cpus.size() == 1 ? "" : "s")};
+  return {
+      fmt::format("{} trainers share {} CPU{}: the launcher was given no more; ask for more CPUs "
+                  "(--cpus-per-task under Slurm, taskset) or start fewer trainers",
+                  trainers, here.cpus.size(), here.cpus.size() == 1 ? "" : "s")};
 }
 
 }  // namespace
@@ -100,8 +104,9 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
       choose_cards(job, env, [&env](CardKind kind) { return find_cards_of(kind, env); });
   std::vector<std::vector<Card>> cards = deal_cards(chosen, job.nproc_per_node);
   std::vector<std::string> warnings = cpu_warning(here, cards.size());
-  const std::vector<std::vector<int>> cpus =
-      job.bind == Binding::Numa ? cpus_for_trainers(cards, here.cpus) : std::vector<std::vector<int>>{};
+  const std::vector<std::vector<int>> cpus = job.bind == Binding::Numa
+                                                 ? cpus_for_trainers(cards, here.cpus)
+                                                 : std::vector<std::vector<int>>{};
   const PortLease ports = lease_ports({.count = static_cast<int>(cards.size()),
                                        .start = job.start_port,
                                        .start_source = job.start_port_source,
@@ -111,7 +116,8 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
   Solo rendezvous;
   const Roster roster = rendezvous.meet(make_offer(host, chosen, std::move(cards), ports));
   const WorldPlan world = plan_world(roster);
-  const bool give_stdin = job.stdin_to_rank_zero || (world.trainers.size() == 1 && isatty(STDIN_FILENO) == 1);
+  const bool give_stdin =
+      job.stdin_to_rank_zero || (world.trainers.size() == 1 && isatty(STDIN_FILENO) == 1);
   CollectivePlan plan = plan_collective(world,
                                         {.backend = job.backend,
                                          .log_dir = absolute(job.log_dir),

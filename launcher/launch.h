@@ -7,7 +7,8 @@
 
 namespace paddle_launch {
 
-// Returns the exit status. Throws UsageError, LaunchError or std::system_error when nothing was started.
+// Returns the exit status. Throws UsageError, LaunchError or std::system_error when nothing was
+// started.
 int launch(const ParsedCommandLine& command, const Environment& env);
 
 }  // namespace paddle_launch

@@ -35,7 +35,8 @@ Environment read_environment() {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text(*entry);
     const std::size_t equals = text.find('=');
-    if (equals != std::string::npos && equals > 0) env.emplace(text.substr(0, equals), text.substr(equals + 1));
+    if (equals != std::string::npos && equals > 0)
+      env.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return env;
 }

@@ -30,8 +30,8 @@
 namespace paddle_launch {
 namespace {
 
-// Port locks, logs and sockets of large pods need more descriptors than the usual soft limit; trainers
-// get back what we were given.
+// Port locks, logs and sockets of large pods need more descriptors than the usual soft limit;
+// trainers get back what we were given.
 rlimit raise_open_files() {
   rlimit given{};
   getrlimit(RLIMIT_NOFILE, &given);
@@ -61,12 +61,15 @@ std::vector<std::string> write_shared_files(const WorldPlan& world, const Collec
     problems.push_back(*problem + "; the job goes on without it");
   }
   if (plan.backup_path.empty()) return problems;
-  const nlohmann::json backup = std::map<std::string, std::string>(plan.backup_env.begin(), plan.backup_env.end());
-  if (const auto problem = replace_file(plan.backup_path, backup.dump(), 0600)) throw LaunchError(*problem);
+  const nlohmann::json backup =
+      std::map<std::string, std::string>(plan.backup_env.begin(), plan.backup_env.end());
+  if (const auto problem = replace_file(plan.backup_path, backup.dump(), 0600))
+    throw LaunchError(*problem);
   return problems;
 }
 
-std::vector<std::pair<std::string, std::string>> resolved_arguments(const JobSpec& job, const WorldPlan& world,
+std::vector<std::pair<std::string, std::string>> resolved_arguments(const JobSpec& job,
+                                                                    const WorldPlan& world,
                                                                     const ProcessPlan& plan) {
   auto arguments = job.arguments;
   std::vector<std::string> names;
@@ -86,34 +89,39 @@ std::vector<std::pair<std::string, std::string>> resolved_arguments(const JobSpe
   return arguments;
 }
 
-void open_the_console(const Voice& voice, const JobSpec& job, const WorldPlan& world, const CollectivePlan& plan,
-                      const Remarks& remarks) {
+void open_the_console(const Voice& voice, const JobSpec& job, const WorldPlan& world,
+                      const CollectivePlan& plan, const Remarks& remarks) {
   for (const std::string& text : remarks.warnings) voice.warning(text);
   for (const std::string& text : remarks.notices) voice.info(text);
   voice.block(argument_banner(resolved_arguments(job, world, plan.processes)));
   if (!plan.backup_path.empty()) {
-    voice.info(fmt::format("the endpoint list is too long for an environment variable; it is in {} "
-                           "(PADDLE_BACKUP_ENV_PATH)",
-                           plan.backup_path));
+    voice.info(
+        fmt::format("the endpoint list is too long for an environment variable; it is in {} "
+                    "(PADDLE_BACKUP_ENV_PATH)",
+                    plan.backup_path));
   }
   std::vector<EnvVar> env = plan.processes.common_env;
   const ProcessSpec& first = plan.processes.processes.front();
   env.insert(env.end(), first.env.begin(), first.env.end());
-  voice.info(fmt::format("Local start {} processes. First process distributed environment info (Only For Debug):",
-                         plan.processes.processes.size()));
+  voice.info(fmt::format(
+      "Local start {} processes. First process distributed environment info (Only For Debug):",
+      plan.processes.processes.size()));
   voice.block(environment_table(std::move(env)));
 }
 
 }  // namespace
 
-int run_round(const JobSpec& job, const Environment& env, const Machine& here, const WorldPlan& world,
-              const CollectivePlan& plan, const Remarks& remarks) {
+int run_round(const JobSpec& job, const Environment& env, const Machine& here,
+              const WorldPlan& world, const CollectivePlan& plan, const Remarks& remarks) {
   const ProcessPlan& processes = plan.processes;
-  const std::string log_dir = lookup(Environment(processes.common_env.begin(), processes.common_env.end()),
-                                     "PADDLE_LOG_DIR").value_or(job.log_dir);
+  const std::string log_dir =
+      lookup(Environment(processes.common_env.begin(), processes.common_env.end()),
+             "PADDLE_LOG_DIR")
+          .value_or(job.log_dir);
   prepare_log_directory(log_dir, processes);
   Remarks said = remarks;
-  for (std::string& problem : write_shared_files(world, plan, log_dir)) said.warnings.push_back(std::move(problem));
+  for (std::string& problem : write_shared_files(world, plan, log_dir))
+    said.warnings.push_back(std::move(problem));
 
   const rlimit open_files = raise_open_files();
   const long oom_kills_before = oom_kills_so_far();
@@ -122,7 +130,8 @@ int run_round(const JobSpec& job, const Environment& env, const Machine& here, c
 
   const std::vector<std::string> start_lines = make_start_lines(processes);
   const bool all = job.console == ConsoleMode::All;
-  const bool colour = isatty(STDOUT_FILENO) == 1 && !lookup(env, "NO_COLOR") && lookup(env, "TERM") != "dumb";
+  const bool colour =
+      isatty(STDOUT_FILENO) == 1 && !lookup(env, "NO_COLOR") && lookup(env, "TERM") != "dumb";
   Console console({.prefix_lines = all, .colour = colour},
                   job.console == ConsoleMode::None
                       ? std::vector<FollowedLog>{}
@@ -143,11 +152,13 @@ int run_round(const JobSpec& job, const Environment& env, const Machine& here, c
                           .open_files = open_files,
                           .start_lines = start_lines});
   const Aftermath aftermath(processes, here.host_name, oom_kills_before);
-  Supervisor supervisor(guard, console, signals, terminal,
-                        StopPolicy(static_cast<int>(processes.processes.size()),
-                                   lends_terminal ? std::optional<int>(0) : std::nullopt),
-                        {.verdict = [&](const Outcome& verdict, int others) { aftermath.tell_verdict(voice, verdict, others); },
-                         .second_interrupt = [&] { voice.error("interrupted again: killing what is left"); }});
+  Supervisor supervisor(
+      guard, console, signals, terminal,
+      StopPolicy(static_cast<int>(processes.processes.size()),
+                 lends_terminal ? std::optional<int>(0) : std::nullopt),
+      {.verdict = [&](const Outcome& verdict,
+                      int others) { aftermath.tell_verdict(voice, verdict, others); },
+       .second_interrupt = [&] { voice.error("interrupted again: killing what is left"); }});
   const RoundResult result = supervisor.run();
   terminal.take_back();
   console.drain(signals);

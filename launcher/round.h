@@ -19,7 +19,7 @@ struct Remarks {
 };
 
 // Returns the exit status.
-int run_round(const JobSpec& job, const Environment& env, const Machine& here, const WorldPlan& world,
-              const CollectivePlan& plan, const Remarks& remarks);
+int run_round(const JobSpec& job, const Environment& env, const Machine& here,
+              const WorldPlan& world, const CollectivePlan& plan, const Remarks& remarks);
 
 }  // namespace paddle_launch

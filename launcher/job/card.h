@@ -11,7 +11,7 @@
 namespace paddle_launch {
 
 struct Card {
-  std::string name;                    // as the user or the visibility variable names it: "5", "GPU-8f…", "MIG-…"
+  std::string name;  // as the user or the visibility variable names it: "5", "GPU-8f…", "MIG-…"
   std::string index;                   // what FLAGS_selected_* says: the place in the visible list
   std::optional<std::string> pci_bus;  // "0000:3b:00.0" where the probe knows it (for --bind)
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ways in which the launcher itself fails. A worker's failure is an Outcome, never one of these.
+// The two ways in which the launcher itself fails. A worker's failure is an Outcome, never one of
+// these.
 #pragma once
 
 #include <stdexcept>
 
 namespace paddle_launch {
 
-// Wrong use: the text names the input, the reason and the remedy. Exit status 2, nothing was started.
+// Wrong use: the text names the input, the reason and the remedy. Exit status 2, nothing was
+// started.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

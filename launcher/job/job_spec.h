@@ -50,7 +50,7 @@ struct JobSpec {
   std::vector<std::string> ips = {"127.0.0.1"};
   std::optional<std::string> host;
   std::optional<int> start_port;
-  std::string start_port_source;                 // "--start_port" or "FLAGS_START_PORT"
+  std::string start_port_source;                  // "--start_port" or "FLAGS_START_PORT"
   std::optional<std::pair<int, int>> port_range;  // --port_range, inclusive
   std::string job_id = "default";
 

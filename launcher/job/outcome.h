@@ -38,9 +38,9 @@ struct Failed {
 // A process could not be started at all: fork or exec refused.
 struct NotStarted {
   int worker = 0;
-  int error = 0;       // errno
-  bool exec = false;   // the program itself could not be executed (126/127), not the fork
-  std::string step;    // "fork", "open log/workerlog.3", …
+  int error = 0;      // errno
+  bool exec = false;  // the program itself could not be executed (126/127), not the fork
+  std::string step;   // "fork", "open log/workerlog.3", …
   bool operator==(const NotStarted&) const = default;
 };
 
@@ -56,8 +56,8 @@ struct GuardLost {
 
 using Outcome = std::variant<Completed, Failed, NotStarted, Interrupted, GuardLost>;
 
-// 0 all completed · N the failing worker's own code · 128+S it or the launcher was ended by signal S ·
-// 126/127 not executable · 1 launch error.
+// 0 all completed · N the failing worker's own code · 128+S it or the launcher was ended by signal
+// S · 126/127 not executable · 1 launch error.
 int exit_status(const Outcome& outcome);
 
 }  // namespace paddle_launch

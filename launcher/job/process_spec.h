@@ -26,10 +26,10 @@ struct ProcessSpec {
 };
 
 struct ProcessPlan {
-  std::string program;              // absolute path of what is executed
-  std::vector<std::string> argv;    // the same for every process
-  std::vector<EnvVar> common_env;   // the launcher's variables that all processes share
-  std::vector<EnvVar> inherited;    // the user's environment, less what must not be passed on
+  std::string program;             // absolute path of what is executed
+  std::vector<std::string> argv;   // the same for every process
+  std::vector<EnvVar> common_env;  // the launcher's variables that all processes share
+  std::vector<EnvVar> inherited;   // the user's environment, less what must not be passed on
   std::vector<ProcessSpec> processes;
   int world_size = 0;
   std::string host;  // this node, as it stands in endpoints

@@ -26,13 +26,15 @@ std::vector<pid_t> children_by_scan(pid_t parent) {
   if (proc == nullptr) return found;
   while (const dirent* entry = readdir(proc)) {
     if (std::isdigit(static_cast<unsigned char>(entry->d_name[0])) == 0) continue;
-    const std::string stat = read_file(std::string("/proc/") + entry->d_name + "/stat").value_or("");
+    const std::string stat =
+        read_file(std::string("/proc/") + entry->d_name + "/stat").value_or("");
     const std::size_t after_name = stat.rfind(") ");
     if (after_name == std::string::npos || stat.size() < after_name + 4) continue;
     const std::string_view ppid(stat.data() + after_name + 4, stat.size() - after_name - 4);
     pid_t value = 0;
     std::from_chars(ppid.data(), ppid.data() + ppid.size(), value);
-    if (value == parent) found.push_back(static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10)));
+    if (value == parent)
+      found.push_back(static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10)));
   }
   closedir(proc);
   return found;

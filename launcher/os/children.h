@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The children of this process, adopted orphans included. A child that has not been waited for keeps
-// its process id, so signalling one found here can never hit a stranger.
+// The children of this process, adopted orphans included. A child that has not been waited for
+// keeps its process id, so signalling one found here can never hit a stranger.
 #pragma once
 
 #include <sys/types.h>

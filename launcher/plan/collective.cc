@@ -24,8 +24,9 @@ CollectivePlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& 
         .has_stdin = give_stdin && trainer.rank == 0,
     });
   }
-  const std::vector<EnvVar> own =
-      plan.processes.processes.empty() ? std::vector<EnvVar>{} : plan.processes.processes.front().env;
+  const std::vector<EnvVar> own = plan.processes.processes.empty()
+                                      ? std::vector<EnvVar>{}
+                                      : plan.processes.processes.front().env;
   plan.processes.program = program.path;
   plan.processes.argv = program.argv;
   plan.processes.inherited = inherited_env(user, env.common, own);

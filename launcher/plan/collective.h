@@ -20,7 +20,8 @@ struct CollectivePlan {
   std::string backup_path;
 };
 
-// `cpus`: one set for each of my trainers, empty sets when nothing is bound. `give_stdin`: rank 0 gets ours.
+// `cpus`: one set for each of my trainers, empty sets when nothing is bound. `give_stdin`: rank 0
+// gets ours.
 CollectivePlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& settings,
                                const Program& program, const Environment& user,
                                const std::vector<std::vector<int>>& cpus, bool give_stdin);

@@ -26,7 +26,8 @@ std::string all_endpoints(const WorldPlan& world) {
   return text;
 }
 
-// Ranks separated by commas, the cards of one rank by colons: "0,1" or "0:1,2:3"; two CPU ranks: ",".
+// Ranks separated by commas, the cards of one rank by colons: "0,1" or "0:1,2:3"; two CPU ranks:
+// ",".
 std::string world_device_ids(const WorldPlan& world) {
   std::string text;
   for (const Trainer& trainer : world.trainers) {
@@ -41,9 +42,10 @@ std::string resolved_backend(const WorldPlan& world, const std::string& wish) {
   return world.card_kind ? std::string(words_of(*world.card_kind).backend) : "gloo";
 }
 
+constexpr std::array<std::string_view, 4> kProxies = {"http_proxy", "https_proxy", "HTTP_PROXY",
+                                                      "HTTPS_PROXY"};
+
 bool is_proxy(const std::string& name) {
-  constexpr std::array<std::string_view, 4> kProxies = {"http_proxy", "https_proxy", "HTTP_PROXY",
-                                                        "HTTPS_PROXY"};
   return std::find(kProxies.begin(), kProxies.end(), name) != kProxies.end();
 }
 
@@ -54,7 +56,8 @@ bool belongs_to_an_outer_job(const std::string& name) {
 
 }  // namespace
 
-PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings, const Environment& user) {
+PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
+                     const Environment& user) {
   const std::string size = std::to_string(world.trainers.size());
   PaddleEnv env;
   env.common = {
@@ -73,6 +76,13 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings, 
       {"POD_NAME", world.pod_name},
       {"PADDLE_LAUNCH_JOB", settings.job_id},
   };
+  // --gpus names cards as nvidia-smi numbers them; CUDA's own default order is "fastest first".
+  // Whoever set either variable has numbered the cards already.
+  const bool numbered_by_us =
+      world.card_kind == CardKind::Gpu && user.count("CUDA_VISIBLE_DEVICES") == 0;
+  if (numbered_by_us && user.count("CUDA_DEVICE_ORDER") == 0) {
+    env.common.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+  }
   std::vector<EnvVar> lists = {{"PADDLE_TRAINER_ENDPOINTS", all_endpoints(world)},
                                {"PADDLE_WORLD_DEVICE_IDS", world_device_ids(world)}};
   const bool too_long = std::any_of(lists.begin(), lists.end(), [](const EnvVar& list) {
@@ -80,7 +90,8 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings, 
   });
   if (too_long) {
     env.backup = std::move(lists);
-    env.backup_path = settings.log_dir + "/backup_env." + std::to_string(world.first_mine) + ".json";
+    env.backup_path =
+        settings.log_dir + "/backup_env." + std::to_string(world.first_mine) + ".json";
     env.common.emplace_back("PADDLE_BACKUP_ENV_PATH", env.backup_path);
   } else {
     env.common.insert(env.common.end(), lists.begin(), lists.end());
@@ -93,9 +104,12 @@ std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer) 
   const std::string local_rank = std::to_string(trainer.local_rank);
   const std::string cards = card_indices(trainer, ',');
   std::vector<EnvVar> env = {
-      {"PADDLE_TRAINER_ID", rank},           {"PADDLE_GLOBAL_RANK", rank},
-      {"PADDLE_RANK_IN_NODE", local_rank},   {"PADDLE_LOCAL_RANK", local_rank},
-      {"PADDLE_CURRENT_ENDPOINT", trainer.endpoint}, {"PADDLE_LOCAL_DEVICE_IDS", cards},
+      {"PADDLE_TRAINER_ID", rank},
+      {"PADDLE_GLOBAL_RANK", rank},
+      {"PADDLE_RANK_IN_NODE", local_rank},
+      {"PADDLE_LOCAL_RANK", local_rank},
+      {"PADDLE_CURRENT_ENDPOINT", trainer.endpoint},
+      {"PADDLE_LOCAL_DEVICE_IDS", cards},
   };
   if (!world.card_kind) return env;
   env.emplace_back(words_of(*world.card_kind).selected_flag, cards);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment that Paddle 2.0 to 3.x reads. Every PADDLE_* name that a trainer gets is written in
-// the .cc file, once.
+// The environment that Paddle 2.0 to 3.x reads. Every PADDLE_* name that a trainer gets is written
+// in the .cc file, once.
 #pragma once
 
 #include <string>
@@ -28,11 +28,12 @@ struct PaddleEnv {
 // A string of 128 KiB or more makes execve fail; lists of this size go into a file instead.
 constexpr std::size_t kLongestValue = 120 * 1024;
 
-PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings, const Environment& user);
+PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
+                     const Environment& user);
 std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer);
 
-// The user's environment less the proxies (kept as *_original), less what an outer launcher set for its
-// own trainers, and less every name that `common` or `own` sets.
+// The user's environment less the proxies (kept as *_original), less what an outer launcher set for
+// its own trainers, and less every name that `common` or `own` sets.
 std::vector<EnvVar> inherited_env(const Environment& user, const std::vector<EnvVar>& common,
                                   const std::vector<EnvVar>& own);
 

@@ -63,7 +63,8 @@ void Console::send_or_keep(std::string message) {
 void Console::send_unsent() {
   while (!unsent_.empty() && socket_) {
     const std::string& message = unsent_.front();
-    const ssize_t sent = send(socket_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t sent =
+        send(socket_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS)) return;
     if (sent < 0) return give_up();
@@ -74,7 +75,8 @@ void Console::send_unsent() {
 bool Console::wait_for_answer(SignalWatch& signals) {
   while (socket_) {
     const short wanted = static_cast<short>(POLLIN | (unsent_.empty() ? 0 : POLLOUT));
-    std::array<pollfd, 2> watched = {pollfd{socket_.get(), wanted, 0}, pollfd{signals.fd(), POLLIN, 0}};
+    std::array<pollfd, 2> watched = {pollfd{socket_.get(), wanted, 0},
+                                     pollfd{signals.fd(), POLLIN, 0}};
     poll(watched.data(), watched.size(), -1);
     if (watched[1].revents != 0) {
       const std::optional<int> signal = signals.next();
@@ -99,7 +101,8 @@ void Console::finish(SignalWatch& signals) {
   send_or_keep(std::string(1, kConsoleEnd));
   wait_for_answer(signals);
   socket_.reset();
-  pid_ = -1;  // it dies with us, if not before: nobody waits for the kernel to take its inotify apart
+  pid_ =
+      -1;  // it dies with us, if not before: nobody waits for the kernel to take its inotify apart
 }
 
 void Console::give_up() {

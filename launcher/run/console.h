@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launcher's end of the console process, which copies the followed logs to stdout and writes our own
-// lines to stderr. A terminal that blocks, a pipe that nobody reads or a dead file system stops that
-// process and never the one that supervises.
+// The launcher's end of the console process, which copies the followed logs to stdout and writes
+// our own lines to stderr. A terminal that blocks, a pipe that nobody reads or a dead file system
+// stops that process and never the one that supervises.
 #pragma once
 
 #include <sys/types.h>
@@ -18,9 +18,9 @@ namespace paddle_launch {
 
 struct FollowedLog {
   int rank = 0;
-  UniqueFd file;            // open for reading
-  off_t from = 0;           // where this run begins
-  std::string start_line;   // our own first line there: not shown
+  UniqueFd file;           // open for reading
+  off_t from = 0;          // where this run begins
+  std::string start_line;  // our own first line there: not shown
 };
 
 struct ConsoleSettings {
@@ -43,8 +43,8 @@ class Console {
   bool has_unsent() const { return !unsent_.empty(); }
   void send_unsent();
 
-  // Waits until everything written to the followed logs so far is on stdout. False: an interrupt came
-  // first, or the console is gone, and it is given up.
+  // Waits until everything written to the followed logs so far is on stdout. False: an interrupt
+  // came first, or the console is gone, and it is given up.
   bool drain(SignalWatch& signals);
   // Waits until everything said is on stderr, then ends the process, with the same exception.
   void finish(SignalWatch& signals);

@@ -70,7 +70,8 @@ void ConsoleProcess::leave_the_launchers_world(pid_t launcher) {
 void ConsoleProcess::run() {
   for (;;) {
     const bool copied = copy_all();
-    std::array<pollfd, 2> watched = {pollfd{socket_.get(), POLLIN, 0}, pollfd{inotify_.get(), POLLIN, 0}};
+    std::array<pollfd, 2> watched = {pollfd{socket_.get(), POLLIN, 0},
+                                     pollfd{inotify_.get(), POLLIN, 0}};
     poll(watched.data(), watched.size(), copied ? kFastMilliseconds : poll_timeout());
     if (watched[1].revents != 0) take_notifications();
     if (watched[0].revents != 0 && !take_messages()) return;
@@ -102,8 +103,8 @@ bool ConsoleProcess::take_messages() {
   }
 }
 
-// The trainers are gone: what their logs hold now is all they said. Lines that the launcher adds later are
-// not theirs, so nothing is followed any more.
+// The trainers are gone: what their logs hold now is all they said. Lines that the launcher adds
+// later are not theirs, so nothing is followed any more.
 void ConsoleProcess::drain() {
   for (Follower& follower : followers_) follow_again(follower);
   while (copy_all()) {
@@ -152,7 +153,8 @@ bool ConsoleProcess::copy(Follower& follower) {
   if (count <= 0) {
     struct stat status {};
     // Somebody emptied the file: begin again, as `tail -f` does.
-    if (fstat(follower.log.file.get(), &status) == 0 && status.st_size < follower.at) follower.at = 0;
+    if (fstat(follower.log.file.get(), &status) == 0 && status.st_size < follower.at)
+      follower.at = 0;
     return false;
   }
   follower.at += count;
@@ -225,7 +227,8 @@ void ConsoleProcess::take_notifications() {
       at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
       for (Follower& follower : followers_) {
         const bool overflow = event->wd < 0;
-        if (follower.watch >= 0 && (overflow || follower.watch == event->wd)) follow_again(follower);
+        if (follower.watch >= 0 && (overflow || follower.watch == event->wd))
+          follow_again(follower);
       }
     }
   }

@@ -55,7 +55,8 @@ Guard::Reports Guard::receive() const {
       return result;
     }
     const auto count = static_cast<std::size_t>(size) / sizeof(GuardReport);
-    result.reports.insert(result.reports.end(), batch.begin(), batch.begin() + static_cast<long>(count));
+    result.reports.insert(result.reports.end(), batch.begin(),
+                          batch.begin() + static_cast<long>(count));
   }
 }
 

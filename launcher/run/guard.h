@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launcher's end of the guard: the process that is the trainers' parent. It starts them, tells how
-// each ended, and stops them on order, or by itself when the launcher is gone.
+// The launcher's end of the guard: the process that is the trainers' parent. It starts them, tells
+// how each ended, and stops them on order, or by itself when the launcher is gone.
 #pragma once
 
 #include <sys/resource.h>
@@ -24,7 +24,8 @@ struct GuardSettings {
   bool lend_terminal = false;  // the trainer with stdin becomes the terminal's foreground group
   sigset_t mask{};             // what trainers get back
   rlimit open_files{};
-  std::vector<std::string> start_lines;  // the first line of each log, in the order of the processes
+  std::vector<std::string>
+      start_lines;  // the first line of each log, in the order of the processes
 };
 
 class Guard {

@@ -108,7 +108,8 @@ bool GuardProcess::reap() {
 }
 
 void GuardProcess::note(const siginfo_t& info) {
-  const bool ended = info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
+  const bool ended =
+      info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
   const std::size_t index = worker_of(info.si_pid);
   if (index == kNobody) {
     if (ended) std::erase(told_orphans_, info.si_pid);
@@ -186,7 +187,8 @@ void GuardProcess::obey(const GuardOrder& order) {
 void GuardProcess::thaw() {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     if (workers_[i].pid <= 0) continue;
-    if (settings_.lend_terminal && plan_.processes[i].has_stdin) tcsetpgrp(STDIN_FILENO, workers_[i].pid);
+    if (settings_.lend_terminal && plan_.processes[i].has_stdin)
+      tcsetpgrp(STDIN_FILENO, workers_[i].pid);
     kill(-workers_[i].pid, SIGCONT);
   }
 }
@@ -252,7 +254,8 @@ void GuardProcess::wait_for_something() {
   if (!launcher_alive_) stop();
   if (phase_ != Phase::Stopping || Clock::now() < deadline_) return;
   // We overslept by more than the whole grace (a suspended machine): the trainers slept as well.
-  if (Clock::now() - deadline_ > settings_.grace && settings_.grace.count() > 0 && !grace_renewed_) {
+  if (Clock::now() - deadline_ > settings_.grace && settings_.grace.count() > 0 &&
+      !grace_renewed_) {
     grace_renewed_ = true;
     deadline_ = Clock::now() + settings_.grace;
     return;
@@ -264,8 +267,8 @@ void GuardProcess::wait_for_something() {
 void GuardProcess::send_reports() {
   while (!unsent_.empty() && launcher_alive_) {
     const std::size_t count = std::min(unsent_.size(), kReportsInOneMessage);
-    const ssize_t sent =
-        send(socket_.get(), unsent_.data(), count * sizeof(GuardReport), MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = send(socket_.get(), unsent_.data(), count * sizeof(GuardReport),
+                              MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
     if (sent < 0) launcher_alive_ = false;
     unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<long>(count));

@@ -19,7 +19,8 @@ constexpr std::size_t kReportsInOneMessage = 64;
 
 class GuardProcess {
  public:
-  GuardProcess(const ProcessPlan& plan, const GuardSettings& settings, UniqueFd socket, UniqueFd launcher);
+  GuardProcess(const ProcessPlan& plan, const GuardSettings& settings, UniqueFd socket,
+               UniqueFd launcher);
   void run();
 
  private:
@@ -66,7 +67,7 @@ class GuardProcess {
   std::vector<pid_t> told_orphans_;
   std::vector<GuardReport> unsent_;
   Phase phase_ = Phase::Running;
-  Clock::time_point deadline_{};       // end of the grace, later of our patience with SIGKILL
+  Clock::time_point deadline_{};  // end of the grace, later of our patience with SIGKILL
   bool launcher_alive_ = true;
   bool grace_renewed_ = false;
 };

@@ -33,7 +33,8 @@ class CpuMask {
 
 std::string assignment(const EnvVar& variable) { return variable.first + "=" + variable.second; }
 
-std::vector<char*> pointers(const std::vector<std::string>& shared, const std::vector<std::string>& own) {
+std::vector<char*> pointers(const std::vector<std::string>& shared,
+                            const std::vector<std::string>& own) {
   std::vector<char*> result;
   result.reserve(shared.size() + own.size() + 1);
   for (const std::string& text : shared) result.push_back(const_cast<char*>(text.c_str()));
@@ -58,7 +59,8 @@ bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string
   static const UniqueFd kNull(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const ProcessSpec& spec = plan_.processes[index];
   const int truncate = settings_.log_overwrite ? O_TRUNC : 0;
-  const UniqueFd log(open(spec.log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | truncate, 0666));
+  const UniqueFd log(
+      open(spec.log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | truncate, 0666));
   if (!log) {
     report_not_started(index, errno, false, true);
     return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launcher and guard say to each other over their socket pair. Both are the same program on the
-// same machine, so plain structs travel.
+// What launcher and guard say to each other over their socket pair. Both are the same program on
+// the same machine, so plain structs travel.
 #pragma once
 
 #include <cstdint>

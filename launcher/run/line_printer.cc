@@ -7,7 +7,8 @@ namespace paddle_launch {
 namespace {
 
 constexpr std::chrono::seconds kUnfinishedFor{1};
-constexpr std::size_t kLongestLine = 1024 * 1024;  // longer ones are shown in pieces, to bound memory
+constexpr std::size_t kLongestLine =
+    1024 * 1024;  // longer ones are shown in pieces, to bound memory
 
 constexpr std::array<std::string_view, 6> kColours = {"\x1b[36m", "\x1b[32m", "\x1b[33m",
                                                       "\x1b[35m", "\x1b[34m", "\x1b[31m"};

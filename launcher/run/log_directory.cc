@@ -23,8 +23,8 @@ constexpr std::chrono::seconds kPatienceWithDisk{5};
 constexpr off_t kTailBytes = 256 * 1024;
 
 [[noreturn]] void refuse(const std::string& directory, const std::string& object, int error) {
-  throw UsageError(fmt::format("--log_dir {}: {}: {}; name a directory that you may write to", directory, object,
-                               std::strerror(error)));
+  throw UsageError(fmt::format("--log_dir {}: {}: {}; name a directory that you may write to",
+                               directory, object, std::strerror(error)));
 }
 
 void make_directories(const std::string& directory) {
@@ -76,11 +76,13 @@ void prepare_log_directory(const std::string& directory, const ProcessPlan& plan
   if (!S_ISDIR(status.st_mode)) refuse(directory, "is not a directory", ENOTDIR);
   if (access(directory.c_str(), W_OK | X_OK) != 0) refuse(directory, "cannot be written", errno);
   for (const ProcessSpec& spec : plan.processes) {
-    if (access(spec.log_path.c_str(), W_OK) != 0 && errno != ENOENT) refuse(directory, spec.log_path, errno);
+    if (access(spec.log_path.c_str(), W_OK) != 0 && errno != ENOENT)
+      refuse(directory, spec.log_path, errno);
   }
 }
 
-std::optional<std::string> replace_file(const std::string& path, const std::string& content, mode_t mode) {
+std::optional<std::string> replace_file(const std::string& path, const std::string& content,
+                                        mode_t mode) {
   const std::string temporary = fmt::format("{}.{}", path, getpid());
   const auto failed = [&path, &temporary] {
     const std::string reason = std::strerror(errno);
@@ -93,8 +95,9 @@ std::optional<std::string> replace_file(const std::string& path, const std::stri
   return std::nullopt;
 }
 
-std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan, const std::vector<std::string>& start_lines,
-                                            bool all, bool overwrite) {
+std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan,
+                                            const std::vector<std::string>& start_lines, bool all,
+                                            bool overwrite) {
   std::vector<FollowedLog> logs;
   for (std::size_t i = 0; i < plan.processes.size(); ++i) {
     const ProcessSpec& spec = plan.processes[i];
@@ -102,10 +105,14 @@ std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan, const std::
     const int truncate_it = overwrite ? O_TRUNC : 0;
     // Truncating needs the right to write; the console only reads.
     const int access_mode = overwrite ? O_RDWR : O_RDONLY;
-    UniqueFd file(open(spec.log_path.c_str(), access_mode | O_CREAT | O_CLOEXEC | truncate_it, 0666));
+    UniqueFd file(
+        open(spec.log_path.c_str(), access_mode | O_CREAT | O_CLOEXEC | truncate_it, 0666));
     if (!file) throw LaunchError(fmt::format("open {}: {}", spec.log_path, std::strerror(errno)));
     const off_t from = lseek(file.get(), 0, SEEK_END);
-    logs.push_back({.rank = spec.rank, .file = std::move(file), .from = from, .start_line = start_lines.at(i)});
+    logs.push_back({.rank = spec.rank,
+                    .file = std::move(file),
+                    .from = from,
+                    .start_line = start_lines.at(i)});
   }
   return logs;
 }

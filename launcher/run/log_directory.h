@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log directory: made and checked before the start, read and completed after the end. In between
-// only the console process touches it. Whatever may hang there is done aside, with a deadline.
+// The log directory: made and checked before the start, read and completed after the end. In
+// between only the console process touches it. Whatever may hang there is done aside, with a
+// deadline.
 #pragma once
 
 #include <optional>
@@ -17,11 +18,13 @@ namespace paddle_launch {
 void prepare_log_directory(const std::string& directory, const ProcessPlan& plan);
 
 // Whole or not at all: a reader never sees half of it. The text is what failed; none: it is there.
-std::optional<std::string> replace_file(const std::string& path, const std::string& content, mode_t mode);
+std::optional<std::string> replace_file(const std::string& path, const std::string& content,
+                                        mode_t mode);
 
 // Opens the logs that the console shows, of rank 0 or of all ranks, before anything writes to them.
-std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan, const std::vector<std::string>& start_lines,
-                                            bool all, bool overwrite);
+std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan,
+                                            const std::vector<std::string>& start_lines, bool all,
+                                            bool overwrite);
 
 // The last bytes of a log; none: it cannot be read, or the file system does not answer.
 std::optional<std::string> read_log_end(const std::string& path);

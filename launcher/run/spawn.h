@@ -30,7 +30,8 @@ struct SpawnResult {
   bool exec = false;  // the error came from executing the program, not from making the process
 };
 
-// The child leads its own process group, dies with the calling thread, and has only 0, 1 and 2 open.
+// The child leads its own process group, dies with the calling thread, and has only 0, 1 and 2
+// open.
 SpawnResult spawn(const SpawnRequest& request);
 
 }  // namespace paddle_launch

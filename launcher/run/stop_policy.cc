@@ -27,7 +27,8 @@ StopPolicy::Order StopPolicy::worker_exited(const ProcessExit& exit) {
   --alive_;
   exits_.push_back(exit);
   if (!exit.failed()) return Order::Nothing;
-  if (exit.worker == terminal_worker_ && is_typed(exit.signal)) return stop(Interrupted{exit.signal});
+  if (exit.worker == terminal_worker_ && is_typed(exit.signal))
+    return stop(Interrupted{exit.signal});
   return stop(Failed{exit});
 }
 

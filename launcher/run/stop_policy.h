@@ -15,8 +15,8 @@ class StopPolicy {
  public:
   enum class Order { Nothing, Stop, Kill };
 
-  // `terminal_worker`: the worker that owns the terminal; an interrupt typed there is the user's wish
-  // to end the job, not a failure of that worker.
+  // `terminal_worker`: the worker that owns the terminal; an interrupt typed there is the user's
+  // wish to end the job, not a failure of that worker.
   explicit StopPolicy(int workers, std::optional<int> terminal_worker = {});
 
   Order worker_exited(const ProcessExit& exit);

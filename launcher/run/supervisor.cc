@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::chrono::seconds kPatienceWithSigkill{30};
 
-SteadyTime at(std::int64_t nanoseconds) { return SteadyTime(std::chrono::nanoseconds(nanoseconds)); }
+SteadyTime at(std::int64_t nanoseconds) {
+  return SteadyTime(std::chrono::nanoseconds(nanoseconds));
+}
 
 ProcessExit exit_of(const GuardReport& report) {
   return {.worker = report.worker,
@@ -30,13 +32,15 @@ NotStarted not_started(const GuardReport& report) {
   return {.worker = report.worker,
           .error = report.error,
           .exec = report.exec,
-          .step = report.exec ? "execute" : report.log_failed ? "open the log" : "fork"};
+          .step = report.exec         ? "execute"
+                  : report.log_failed ? "open the log"
+                                      : "fork"};
 }
 
 }  // namespace
 
-Supervisor::Supervisor(Guard& guard, Console& console, SignalWatch& signals, const Terminal& terminal,
-                       StopPolicy policy, SupervisorNews news)
+Supervisor::Supervisor(Guard& guard, Console& console, SignalWatch& signals,
+                       const Terminal& terminal, StopPolicy policy, SupervisorNews news)
     : guard_(guard),
       console_(console),
       signals_(signals),
@@ -108,8 +112,10 @@ void Supervisor::suspend() {
 // The trainers died with their parent (PDEATHSIG); what they had started is ours now.
 void Supervisor::guard_is_gone() {
   loop_.stop();
-  if (policy_.guard_lost() == StopPolicy::Order::Stop) news_.verdict(policy_.outcome(), policy_.alive());
-  for (const pid_t pid : kill_children(console_.pid(), kPatienceWithSigkill)) survivors_.push_back(pid);
+  if (policy_.guard_lost() == StopPolicy::Order::Stop)
+    news_.verdict(policy_.outcome(), policy_.alive());
+  for (const pid_t pid : kill_children(console_.pid(), kPatienceWithSigkill))
+    survivors_.push_back(pid);
 }
 
 // Our lines wait in the console's queue while its reader is slow: send them on when there is room.

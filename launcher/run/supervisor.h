@@ -23,7 +23,8 @@ struct RoundResult {
 };
 
 struct SupervisorNews {
-  std::function<void(const Outcome& verdict, int others)> verdict;  // at once, before anything is stopped
+  std::function<void(const Outcome& verdict, int others)>
+      verdict;  // at once, before anything is stopped
   std::function<void()> second_interrupt;
 };
 

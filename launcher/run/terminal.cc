@@ -7,7 +7,9 @@
 
 namespace paddle_launch {
 
-bool Terminal::can_be_lent() { return isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp(); }
+bool Terminal::can_be_lent() {
+  return isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
 
 void Terminal::take_back() const {
   if (lent_) tcsetpgrp(STDIN_FILENO, getpgrp());  // SIGTTOU is blocked, so this works from behind

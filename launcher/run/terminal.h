@@ -6,7 +6,8 @@ namespace paddle_launch {
 
 class Terminal {
  public:
-  // Lends the terminal only when it is ours to lend: stdin is a terminal and we are its foreground group.
+  // Lends the terminal only when it is ours to lend: stdin is a terminal and we are its foreground
+  // group.
   static bool can_be_lent();
 
   explicit Terminal(bool lent) : lent_(lent) {}

@@ -9,12 +9,17 @@
 #include "launcher/os/read_file.h"
 
 namespace paddle_launch {
+namespace {
+
+constexpr std::string_view kOomKill = "\noom_kill ";
+
+}  // namespace
 
 long oom_kills_so_far() {
   const std::string text = read_file("/proc/vmstat").value_or("");
-  constexpr std::string_view kName = "\noom_kill ";
-  const std::size_t at = text.find(kName);
-  return at == std::string::npos ? 0 : std::strtol(text.c_str() + at + kName.size(), nullptr, 10);
+  const std::size_t at = text.find(kOomKill);
+  return at == std::string::npos ? 0
+                                 : std::strtol(text.c_str() + at + kOomKill.size(), nullptr, 10);
 }
 
 std::string describe_stuck_process(int pid) {

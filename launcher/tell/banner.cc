@@ -33,7 +33,8 @@ std::string environment_table(std::vector<EnvVar> env) {
   std::sort(env.begin(), env.end());
   const std::string rule(kKeyWidth + kValueWidth, '=');
   const std::string thin_rule(kKeyWidth + kValueWidth, '-');
-  std::string text = fmt::format("{}\n            Distributed Envs              Value\n{}\n", rule, thin_rule);
+  std::string text =
+      fmt::format("{}\n            Distributed Envs              Value\n{}\n", rule, thin_rule);
   for (const auto& [name, value] : env) {
     std::string row = fmt::format("{:<{}}{}", name, kKeyWidth, shortened(value));
     row.erase(row.find_last_not_of(' ') + 1);

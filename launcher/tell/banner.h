@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The opening of the console, in the layout of Paddle's documentation ("fleetrun 启动分布式任务"): the
-// arguments, and the environment of the first process.
+// The opening of the console, in the layout of Paddle's documentation ("fleetrun 启动分布式任务"):
+// the arguments, and the environment of the first process.
 #pragma once
 
 #include <string>

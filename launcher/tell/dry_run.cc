@@ -30,17 +30,21 @@ std::vector<std::string> card_names(const ProcessSpec& spec) {
 }  // namespace
 
 std::string dry_run_text(const ProcessPlan& plan) {
-  std::string text = fmt::format("{} of {} processes on {}:\n", plan.processes.size(), plan.world_size, plan.host);
+  std::string text =
+      fmt::format("{} of {} processes on {}:\n", plan.processes.size(), plan.world_size, plan.host);
   for (const ProcessSpec& spec : plan.processes) {
     const std::vector<std::string> cards = card_names(spec);
-    text += fmt::format("\nrank {}\n  local rank  {}\n  host        {}\n  endpoint    {}\n", spec.rank,
-                        spec.local_rank, plan.host, spec.endpoint);
-    text += fmt::format("  cards       {}\n", cards.empty() ? "none (CPU)" : fmt::format("{}", fmt::join(cards, ",")));
-    text += fmt::format("  binding     {}\n", spec.cpus.empty() ? "none" : "CPUs " + format_cpu_list(spec.cpus));
+    text += fmt::format("\nrank {}\n  local rank  {}\n  host        {}\n  endpoint    {}\n",
+                        spec.rank, spec.local_rank, plan.host, spec.endpoint);
+    text += fmt::format("  cards       {}\n",
+                        cards.empty() ? "none (CPU)" : fmt::format("{}", fmt::join(cards, ",")));
+    text += fmt::format("  binding     {}\n",
+                        spec.cpus.empty() ? "none" : "CPUs " + format_cpu_list(spec.cpus));
     text += fmt::format("  log         {}\n", spec.log_path);
     text += fmt::format("  command     {}\n", printable(shell_quoted(plan.argv)));
     text += "  environment\n";
-    for (const auto& [name, value] : whole_env(plan, spec)) text += fmt::format("    {}={}\n", name, value);
+    for (const auto& [name, value] : whole_env(plan, spec))
+      text += fmt::format("    {}={}\n", name, value);
   }
   return text;
 }
@@ -58,8 +62,10 @@ std::string dry_run_json(const ProcessPlan& plan) {
                          {"command", plan.argv},
                          {"environment", whole_env(plan, spec)}});
   }
-  const nlohmann::json whole = {
-      {"world_size", plan.world_size}, {"host", plan.host}, {"program", plan.program}, {"processes", processes}};
+  const nlohmann::json whole = {{"world_size", plan.world_size},
+                                {"host", plan.host},
+                                {"program", plan.program},
+                                {"processes", processes}};
   return whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --dry_run: the plan, for people and for programs. Shows only what the launcher sets, never the user's
-// own environment, which may hold secrets.
+// --dry_run: the plan, for people and for programs. Shows only what the launcher sets, never the
+// user's own environment, which may hold secrets.
 #pragma once
 
 #include <string>

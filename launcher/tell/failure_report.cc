@@ -31,23 +31,27 @@ std::string cards_of(const ProcessSpec& spec) {
   return fmt::format("card {}", fmt::join(names, ","));
 }
 
-std::string also_failed(const ProcessExit& first, const std::vector<ProcessExit>& exits, const ProcessPlan& plan) {
+std::string also_failed(const ProcessExit& first, const std::vector<ProcessExit>& exits,
+                        const ProcessPlan& plan) {
   std::string text;
   for (const ProcessExit& exit : exits) {
     if (exit.worker == first.worker || !exit.failed() || exit.was_told_to_stop) continue;
     const ProcessSpec& spec = spec_of(exit, plan);
-    const auto later = std::chrono::duration_cast<std::chrono::milliseconds>(exit.ended - first.ended).count();
-    text += fmt::format("  also      rank {}: {}, {} ms later; log {}\n", spec.rank, describe(exit), later,
-                        spec.log_path);
+    const auto later =
+        std::chrono::duration_cast<std::chrono::milliseconds>(exit.ended - first.ended).count();
+    text += fmt::format("  also      rank {}: {}, {} ms later; log {}\n", spec.rank, describe(exit),
+                        later, spec.log_path);
   }
   return text;
 }
 
 std::string log_part(const ProcessSpec& spec, const FailureFacts& facts) {
   if (!facts.log_readable) return fmt::format("  log       {} (cannot be read)\n", spec.log_path);
-  if (facts.log_excerpt.empty()) return fmt::format("  log       {} (nothing was written to it)\n", spec.log_path);
+  if (facts.log_excerpt.empty())
+    return fmt::format("  log       {} (nothing was written to it)\n", spec.log_path);
   return fmt::format("  log       {}, its end:\n{}{}{}\n", spec.log_path,
-                     "  --------------------------------------------------------------------\n", facts.log_excerpt,
+                     "  --------------------------------------------------------------------\n",
+                     facts.log_excerpt,
                      "  --------------------------------------------------------------------");
 }
 
@@ -73,21 +77,25 @@ std::vector<int> victims(const std::vector<ProcessExit>& exits, const ProcessPla
 
 std::string abort_line(int world_size, const std::vector<int>& ranks) {
   return fmt::format(
-      "ABORT!!! Out of all {} trainers, the trainer process with rank=[{}] was aborted. Please check its log.\n",
+      "ABORT!!! Out of all {} trainers, the trainer process with rank=[{}] was aborted. Please "
+      "check its log.\n",
       world_size, fmt::join(ranks, ","));
 }
 
 std::string failure_report(const ProcessExit& first, const std::vector<ProcessExit>& exits,
                            const ProcessPlan& plan, const FailureFacts& facts) {
   const ProcessSpec& spec = spec_of(first, plan);
-  std::string text = fmt::format("  rank      {} (local rank {}, {})\n", spec.rank, spec.local_rank, cards_of(spec));
+  std::string text = fmt::format("  rank      {} (local rank {}, {})\n", spec.rank, spec.local_rank,
+                                 cards_of(spec));
   text += fmt::format("  node      {}\n", facts.node);
   text += fmt::format("  pid       {}\n", first.pid);
   text += fmt::format("  what      {}\n", describe(first, facts.oom_kills));
-  text += fmt::format("  when      {}, after {}\n", facts.when, duration(first.started, first.ended));
+  text +=
+      fmt::format("  when      {}, after {}\n", facts.when, duration(first.started, first.ended));
   text += also_failed(first, exits, plan);
   const std::vector<int> stopped = victims(exits, plan);
-  if (!stopped.empty()) text += fmt::format("  stopped   because of it: rank {}\n", rank_ranges(stopped));
+  if (!stopped.empty())
+    text += fmt::format("  stopped   because of it: rank {}\n", rank_ranges(stopped));
   return text + log_part(spec, facts);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands on the screen when a trainer failed: the documented ABORT line, and under it who, where,
-// how, when, and the end of its log.
+// What stands on the screen when a trainer failed: the documented ABORT line, and under it who,
+// where, how, when, and the end of its log.
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ namespace paddle_launch {
 std::vector<int> culprits(const std::vector<ProcessExit>& exits, const ProcessPlan& plan);
 std::vector<int> victims(const std::vector<ProcessExit>& exits, const ProcessPlan& plan);
 
-// "ABORT!!! Out of all 8 trainers, the trainer process with rank=[2,3] was aborted. Please check its log."
+// "ABORT!!! Out of all 8 trainers, the trainer process with rank=[2,3] was aborted. Please check
+// its log."
 std::string abort_line(int world_size, const std::vector<int>& ranks);
 
 struct FailureFacts {

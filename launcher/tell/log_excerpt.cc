@@ -31,8 +31,9 @@ Lines lines_of(std::string_view text) {
 }
 
 bool is_chain(std::string_view line) {
-  return std::any_of(std::begin(kChained), std::end(kChained),
-                     [line](std::string_view text) { return line.find(text) != std::string_view::npos; });
+  return std::any_of(std::begin(kChained), std::end(kChained), [line](std::string_view text) {
+    return line.find(text) != std::string_view::npos;
+  });
 }
 
 // The last traceback header before `end`; `end` when there is none.
@@ -43,8 +44,9 @@ std::size_t last_header(const Lines& lines, std::size_t end) {
   return end;
 }
 
-// Frames are indented; then comes the exception, perhaps of several lines. A line of ordinary output after an
-// exception cannot be told from the exception's text, so only the length limits what counts as "ends with".
+// Frames are indented; then comes the exception, perhaps of several lines. A line of ordinary
+// output after an exception cannot be told from the exception's text, so only the length limits
+// what counts as "ends with".
 std::size_t traceback_start(const Lines& lines) {
   std::size_t start = last_header(lines, lines.size());
   if (start == lines.size() || lines.size() - start > kLongestTraceback) return lines.size();
@@ -62,9 +64,9 @@ std::size_t traceback_start(const Lines& lines) {
 
 std::string log_excerpt(std::string_view tail, std::string_view run_mark) {
   Lines lines = lines_of(tail);
-  const auto last_mark = std::find_if(lines.rbegin(), lines.rend(), [run_mark](std::string_view line) {
-    return line.substr(0, run_mark.size()) == run_mark;
-  });
+  const auto last_mark = std::find_if(
+      lines.rbegin(), lines.rend(),
+      [run_mark](std::string_view line) { return line.substr(0, run_mark.size()) == run_mark; });
   if (last_mark != lines.rend()) lines.erase(lines.begin(), last_mark.base());
   const std::size_t by_count = lines.size() > kLines ? lines.size() - kLines : 0;
   const std::size_t start = std::min(by_count, traceback_start(lines));

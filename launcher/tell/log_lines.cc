@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/tell/log_lines.h"
 
-#include <cctype>
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -12,9 +12,10 @@
 namespace paddle_launch {
 namespace {
 
+constexpr std::string_view kPlain = "@%+=:,./-_";
+
 bool needs_no_quotes(const std::string& word) {
-  constexpr std::string_view kPlain = "@%+=:,./-_";
-  return !word.empty() && std::all_of(word.begin(), word.end(), [kPlain](unsigned char c) {
+  return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos;
   });
 }
@@ -43,13 +44,16 @@ std::string shell_quoted(const std::vector<std::string>& argv) {
   return text;
 }
 
-std::string log_start_line(const ProcessPlan& plan, const ProcessSpec& spec, const std::string& when) {
-  return fmt::format("{}{} rank {} of {}: {} ====\n", kLogLineMark, when, spec.rank, plan.world_size,
-                     one_line(shell_quoted(plan.argv)));
+std::string log_start_line(const ProcessPlan& plan, const ProcessSpec& spec,
+                           const std::string& when) {
+  return fmt::format("{}{} rank {} of {}: {} ====\n", kLogLineMark, when, spec.rank,
+                     plan.world_size, one_line(shell_quoted(plan.argv)));
 }
 
-std::string log_stop_line(const ProcessSpec& spec, const std::string& because, const std::string& when) {
-  return fmt::format("{}{} rank {} was stopped because {} ====\n", kLogLineMark, when, spec.rank, one_line(because));
+std::string log_stop_line(const ProcessSpec& spec, const std::string& because,
+                          const std::string& when) {
+  return fmt::format("{}{} rank {} was stopped because {} ====\n", kLogLineMark, when, spec.rank,
+                     one_line(because));
 }
 
 }  // namespace paddle_launch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines that the launcher itself writes into a worker's log: one at the start, since logs append,
-// and one at the end of a worker that was stopped.
+// The lines that the launcher itself writes into a worker's log: one at the start, since logs
+// append, and one at the end of a worker that was stopped.
 #pragma once
 
 #include <string>
@@ -12,8 +12,10 @@ namespace paddle_launch {
 // Every such line begins with this.
 constexpr const char* kLogLineMark = "==== paddle-launch ";
 
-std::string log_start_line(const ProcessPlan& plan, const ProcessSpec& spec, const std::string& when);
-std::string log_stop_line(const ProcessSpec& spec, const std::string& because, const std::string& when);
+std::string log_start_line(const ProcessPlan& plan, const ProcessSpec& spec,
+                           const std::string& when);
+std::string log_stop_line(const ProcessSpec& spec, const std::string& because,
+                          const std::string& when);
 
 // The command as one could type it again.
 std::string shell_quoted(const std::vector<std::string>& argv);

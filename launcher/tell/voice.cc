@@ -11,6 +11,8 @@ namespace paddle_launch {
 
 namespace {
 
+constexpr std::array<std::string_view, 4> kNames = {"DEBUG", "INFO", "WARNING", "ERROR"};
+
 std::string formatted(std::chrono::system_clock::time_point now) {
   const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
   const auto millis =
@@ -34,8 +36,8 @@ std::string timestamp_of(std::chrono::steady_clock::time_point moment) {
 
 void Voice::say(LogLevel level, std::string_view text) const {
   if (level < level_) return;
-  constexpr std::array<std::string_view, 4> kNames = {"DEBUG", "INFO", "WARNING", "ERROR"};
-  sink_(fmt::format("{} {} paddle-launch] {}\n", kNames[static_cast<std::size_t>(level)], timestamp(), text));
+  sink_(fmt::format("{} {} paddle-launch] {}\n", kNames[static_cast<std::size_t>(level)],
+                    timestamp(), text));
 }
 
 void Voice::block(std::string_view text) const {

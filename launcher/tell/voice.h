@@ -11,8 +11,8 @@
 
 namespace paddle_launch {
 
-// Local time; "2026-11-16 06:09:36,185". A moment of the steady clock is told in the time of today's clock,
-// so a clock that jumps moves no durations.
+// Local time; "2026-11-16 06:09:36,185". A moment of the steady clock is told in the time of
+// today's clock, so a clock that jumps moves no durations.
 std::string timestamp();
 std::string timestamp_of(std::chrono::steady_clock::time_point moment);
 

@@ -11,8 +11,9 @@
 
 namespace paddle_launch {
 
-// "exit code 7", "killed by SIGSEGV (core dumped)", "exit code 137: probably killed by the OOM killer".
-// `oom_kills`: how many processes the kernel's OOM killer ended on this machine during the run.
+// "exit code 7", "killed by SIGSEGV (core dumped)", "exit code 137: probably killed by the OOM
+// killer". `oom_kills`: how many processes the kernel's OOM killer ended on this machine during the
+// run.
 std::string describe(const ProcessExit& exit, long oom_kills = 0);
 
 // What was tried, why it failed, what to do.

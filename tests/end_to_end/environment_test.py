@@ -147,10 +147,11 @@ class VariablesTest(LauncherCase):
         self.assertTrue((self.dir / "from_env/workerlog.0").exists())
 
     def test_a_launcher_inside_a_trainer_starts_a_job_of_its_own(self):
-        inner = f'exec "{binary()}" --quiet --log_dir=inner --nproc_per_node=2 /bin/sh -c \'{SAVE}; exit 9\''
+        inner = f"exec '{binary()}' --quiet --log_dir=inner --nproc_per_node=2 /bin/sh -c '{SAVE}'"
         run = self.run_launcher("--nproc_per_node=1", SH, "-c", inner)
-        self.assert_status(run, 9)
+        self.assert_status(run, 0)
         self.assertEqual([self.env_of(rank)["PADDLE_TRAINERS_NUM"] for rank in range(2)], ["2", "2"])
+        self.assertTrue((self.dir / "inner/workerlog.1").exists())
 
 
 class DryRunTest(LauncherCase):
@@ -323,7 +324,7 @@ class InheritanceTest(LauncherCase):
         self.assert_status(run, 0)
 
     def test_stdout_and_stderr_are_the_log_opened_to_append(self):
-        run = self.run_launcher("--nproc_per_node=1", SH, "-c", "readlink /proc/$$/fd/1 /proc/$$/fd/2 >links; cat /proc/$$/fdinfo/2 >info")
+        run = self.run_launcher("--nproc_per_node=1", SH, "-c", "x=$(readlink /proc/$$/fd/1 /proc/$$/fd/2); y=$(cat /proc/$$/fdinfo/2); echo \"$x\" >links; echo \"$y\" >info")
         self.assert_status(run, 0)
         self.assertEqual(self.read("links").split(), [str(self.dir / "log/workerlog.0")] * 2)
         flags = int(re.search(r"flags:\s*(\d+)", self.read("info")).group(1), 8)

@@ -276,7 +276,6 @@ class KernelTest(SurroundingsCase):
     def test_hidepid_and_an_ordinary_user(self):
         self.need_root("to mount /proc")
         self.as_other_user()
-        gate = self.gate()
         prefix = self.namespace(["-m"], f"mount -t proc -o hidepid=2 proc /proc && exec {self.to_other_user()} \"$@\"")
         for text, status in ((HOLD, 0), (FAIL_1, 7)):
             with self.subTest(status=status):
@@ -409,7 +408,6 @@ class ConsoleTest(SurroundingsCase):
         pids = self.wait_ready(3)
         gate.open()
         self.assert_gone(pids.values(), MANY_SECONDS)
-        wait_until(lambda: "rank 1 failed: exit code 7" in run.err, run.told)
         self.assertTrue(run.running(), run.told())  # the console is waited for until an interrupt
         run.send(signal.SIGINT)
         run.wait(MANY_SECONDS)

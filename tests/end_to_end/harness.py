@@ -328,8 +328,11 @@ class LauncherCase(unittest.TestCase):
         run.wait(seconds)
         return run
 
-    def gate(self, directory=None):
-        gate = Gate(directory or self.dir)
+    def gate(self):
+        """A new gate; the one of an earlier run in the same test is opened."""
+        for earlier in self._gates:
+            earlier.open()
+        gate = Gate(self.dir)
         self._gates.append(gate)
         return gate
 

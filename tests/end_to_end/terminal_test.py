@@ -3,9 +3,11 @@
 
 import os
 import signal
+import time
 import unittest
 
-from harness import HOLD, READY, SH, LauncherCase, Terminal, binary, python_trainer, stat_fields, state, wait_until
+from harness import (HOLD, READY, SH, LauncherCase, Terminal, binary, children, comm, python_trainer, stat_fields, state,
+                     wait_until)
 
 RECORDER = python_trainer("recorder.py")
 
@@ -113,6 +115,24 @@ class TerminalTest(LauncherCase):
         terminal.order("bg")
         terminal.wait_event("continued")
         wait_until(lambda: all(state(pid) in "SR" for pid in pids.values()), terminal.told)
+        gate.open()
+        self.assertEqual(terminal.wait_event("exited"), ["exited", "0"])
+
+    def test_the_launcher_is_stopped_after_its_trainers(self):
+        gate = self.gate()
+        terminal = Terminal(self, ["--nproc_per_node=2", SH, "-c", HOLD])
+        pids = self.wait_ready(2)
+        guard = next(pid for pid in children(terminal.pid) if comm(pid) == "pl-guard")
+        os.kill(guard, signal.SIGSTOP)  # nobody can stop the trainers now
+        wait_until(lambda: state(guard) == "T", "the guard to stand still")
+        terminal.type(b"\x1a")
+        time.sleep(0.5)
+        self.assertNotEqual(state(terminal.pid), "T", "the launcher was stopped before its trainers")
+        os.kill(guard, signal.SIGCONT)
+        terminal.wait_event("stopped")
+        self.assertEqual({state(pid) for pid in pids.values()}, {"T"})
+        terminal.order("fg")
+        terminal.wait_event("continued")
         gate.open()
         self.assertEqual(terminal.wait_event("exited"), ["exited", "0"])
 

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Paddle's own launchers set in recorded runs is there with the same value; more is allowed.
+
+Each <version>.<case>.json holds the arguments of the recorded run, the variables it was started with, and
+what its processes saw. Ports differ from run to run, and with them PADDLE_MASTER; so do temporary
+folders and POD_NAME. PADDLE_BACKUP_ENV_PATH is set only when a list is too long (docs/compatibility.md).
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).parent
+VARY = {"PADDLE_MASTER", "PADDLE_GLOO_FS_PATH", "POD_NAME", "PADDLE_BACKUP_ENV_PATH"}
+PRINT_ENVIRONMENT = """import os
+for name in sorted(os.environ):
+    print(f"{name}={os.environ[name]}")
+"""
+# Refused by a rule of ours, or not built yet: exit 2 and nothing started.
+REFUSED = {
+    "v2.2.2.both": "--ips",
+    "v2.2.2.cloud": "not built yet",
+    "v2.2.2.ips_host": "not built yet",
+    "develop.ips_host": "not built yet",
+    "v2.2.2.ps": "not built yet",
+    "develop.ps": "not built yet",
+}
+
+
+def cards_of(recorded):
+    """The stand-in of the recorded runs had cards; without --gpus it used all of them."""
+    ranks = [log for log in recorded["processes"] if log.startswith("workerlog")]
+    has_cards = any("FLAGS_selected_gpus" in seen for seen in recorded["processes"].values())
+    names_cards = any(re.match(r"--(gpus|devices)", argument) for argument in recorded["arguments"])
+    if not has_cards or names_cards:
+        return []
+    return ["--gpus=" + ",".join(str(i) for i in range(len(ranks)))]
+
+
+def run(case, folder):
+    recorded = json.loads((HERE / f"{case}.json").read_text())
+    (pathlib.Path(folder) / "env.py").write_text(PRINT_ENVIRONMENT)
+    names = ("PADDLE_", "FLAGS_", "POD_", "TRAINER_", "TRAINING_", "CUDA_")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(names)}
+    env.update(recorded["environment"], PADDLE_LAUNCH_ASSUME_GPUS="1")
+    command = [os.environ["PADDLE_LAUNCH_BINARY"], *cards_of(recorded), *recorded["arguments"]]
+    result = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    return recorded, result
+
+
+def without_ports(text):
+    return re.sub(r"(\d+\.\d+\.\d+\.\d+):\d+", r"\1:PORT", text)
+
+
+def in_folder(text, folder):
+    """Recorded paths are relative to the working folder, or begin with WORKDIR."""
+    return re.sub(r"^(\.|WORKDIR)/", f"{folder}/", text)
+
+
+class Golden(unittest.TestCase):
+    maxDiff = None
+
+    def check_same(self, case):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = os.path.realpath(folder)
+            recorded, result = run(case, folder)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            # The recorded launcher let the variable win over the option (docs/compatibility.md).
+            log_dir = "log"
+            for log, expected in recorded["processes"].items():
+                lines = (pathlib.Path(folder) / log_dir / log).read_text().splitlines()
+                seen = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("===="))
+                for name, value in expected.items():
+                    if name in VARY:
+                        continue
+                    if case == "develop.env_override" and name == "PADDLE_LOG_DIR":
+                        value = "./log"
+                    with self.subTest(case=case, log=log, name=name):
+                        self.assertEqual(without_ports(seen.get(name, "<not set>")),
+                                         without_ports(in_folder(value, folder)))
+
+    def check_refused(self, case):
+        with tempfile.TemporaryDirectory() as folder:
+            _, result = run(case, folder)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(REFUSED[case], result.stderr)
+            self.assertFalse((pathlib.Path(folder) / "log").exists())
+
+    def test_recorded_runs(self):
+        cases = sorted(path.stem for path in HERE.glob("*.json"))
+        self.assertGreaterEqual(len(cases), 12)
+        for case in cases:
+            with self.subTest(case=case):
+                self.check_refused(case) if case in REFUSED else self.check_same(case)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/job/outcome.h"
+
+#include <cerrno>
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+namespace paddle_launch {
+namespace {
+
+TEST(ExitStatus, IsTheFailingWorkersOwnCode) {
+  for (int code = 1; code < 256; ++code) EXPECT_EQ(exit_status(Failed{{.code = code}}), code);
+}
+
+TEST(ExitStatus, IsZeroWhenAllCompleted) { EXPECT_EQ(exit_status(Completed{}), 0); }
+
+TEST(ExitStatus, AddsTheSignalTo128) {
+  EXPECT_EQ(exit_status(Failed{{.signal = SIGSEGV}}), 139);
+  EXPECT_EQ(exit_status(Interrupted{SIGTERM}), 143);
+}
+
+TEST(ExitStatus, TellsMissingProgramsFromUnusableOnes) {
+  EXPECT_EQ(exit_status(NotStarted{.error = ENOENT, .exec = true}), 127);
+  EXPECT_EQ(exit_status(NotStarted{.error = ENOEXEC, .exec = true}), 126);
+  EXPECT_EQ(exit_status(NotStarted{.error = EAGAIN, .exec = false}), 1);
+  EXPECT_EQ(exit_status(GuardLost{}), 1);
+}
+
+}  // namespace
+}  // namespace paddle_launch

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/os/signals.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+namespace paddle_launch {
+namespace {
+
+// Signals belong to the whole process, so each case has one of its own.
+template <class Case>
+int in_a_process_of_its_own(Case run) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(run());
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST(SignalWatch, DeliversAWatchedSignal) {
+  EXPECT_EQ(in_a_process_of_its_own([] {
+              SignalWatch watch({SIGTERM, SIGUSR1});
+              raise(SIGUSR1);
+              return watch.next() == SIGUSR1 && !watch.next() ? 0 : 1;
+            }),
+            0);
+}
+
+TEST(SignalWatch, LeavesASignalIgnoredThatWasIgnored) {
+  EXPECT_EQ(in_a_process_of_its_own([] {
+              signal(SIGHUP, SIG_IGN);
+              SignalWatch watch({SIGHUP});
+              raise(SIGHUP);
+              return is_ignored(SIGHUP) && !watch.next() ? 0 : 1;
+            }),
+            0);
+}
+
+TEST(SignalWatch, RemembersTheMaskItFound) {
+  EXPECT_EQ(in_a_process_of_its_own([] {
+              const SignalWatch watch({SIGTERM});
+              return sigismember(&watch.mask_at_start(), SIGTERM);
+            }),
+            0);
+}
+
+TEST(SignalWatch, ABrokenPipeDoesNotEndTheProcess) {
+  EXPECT_EQ(in_a_process_of_its_own([] {
+              const SignalWatch watch({SIGTERM});
+              raise(SIGPIPE);
+              return 0;
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace paddle_launch

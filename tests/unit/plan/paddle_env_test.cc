@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/plan/paddle_env.h"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "launcher/plan/collective.h"
+#include "launcher/plan/world.h"
+
+namespace paddle_launch {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+WorldPlan world_of(int trainers, int cards_each, const std::string& host = "127.0.0.1") {
+  PodOffer pod{
+      .name = "abcdef", .host = host, .card_kind = {}, .trainers = {}, .master_port = 6000};
+  if (cards_each > 0) pod.card_kind = CardKind::Gpu;
+  int card = 0;
+  for (int i = 0; i < trainers; ++i) {
+    TrainerOffer offer{.cards = {}, .port = 7000 + i};
+    for (int j = 0; j < cards_each; ++j, ++card)
+      offer.cards.push_back({std::to_string(card), std::to_string(card), {}});
+    pod.trainers.push_back(offer);
+  }
+  return plan_world({.pods = {pod}, .mine = 0});
+}
+
+const PaddleEnvSettings kSettings{
+    .backend = "auto", .log_dir = "/logs", .job_id = "default", .temporary_dir = "/tmp"};
+
+Variables common(const WorldPlan& world, const Environment& user = {}) {
+  const PaddleEnv env = common_env(world, kSettings, user);
+  return {env.common.begin(), env.common.end()};
+}
+
+Variables own(const WorldPlan& world, std::size_t rank) {
+  const auto env = trainer_env(world, world.trainers.at(rank));
+  return {env.begin(), env.end()};
+}
+
+TEST(CommonEnv, TellsTheWholeWorld) {
+  const Variables env = common(world_of(2, 1));
+  EXPECT_EQ(env.at("PADDLE_TRAINERS_NUM"), "2");
+  EXPECT_EQ(env.at("PADDLE_TRAINER_ENDPOINTS"), "127.0.0.1:7000,127.0.0.1:7001");
+  EXPECT_EQ(env.at("PADDLE_WORLD_DEVICE_IDS"), "0,1");
+  EXPECT_EQ(env.at("PADDLE_MASTER"), "127.0.0.1:6000");
+  EXPECT_EQ(env.at("PADDLE_DISTRI_BACKEND"), "nccl");
+}
+
+TEST(CommonEnv, OnTheCpuTheBackendIsGloo) {
+  const Variables env = common(world_of(2, 0));
+  EXPECT_EQ(env.at("PADDLE_DISTRI_BACKEND"), "gloo");
+  EXPECT_EQ(env.at("PADDLE_WORLD_DEVICE_IDS"), ",");
+}
+
+TEST(CommonEnv, KeepsTheUsersWishForGloo) {
+  EXPECT_EQ(common(world_of(1, 0)).at("PADDLE_WITH_GLOO"), "0");
+  EXPECT_EQ(common(world_of(1, 0), {{"PADDLE_WITH_GLOO", "1"}}).at("PADDLE_WITH_GLOO"), "1");
+}
+
+TEST(TrainerEnv, SeparatesTheCardsOfOneTrainerByCommas) {
+  const WorldPlan world = world_of(2, 2);
+  EXPECT_EQ(own(world, 1).at("FLAGS_selected_gpus"), "2,3");
+  EXPECT_EQ(own(world, 1).at("PADDLE_LOCAL_DEVICE_IDS"), "2,3");
+  EXPECT_EQ(common(world).at("PADDLE_WORLD_DEVICE_IDS"), "0:1,2:3");
+}
+
+TEST(TrainerEnv, OnTheCpuNoCardIsSelected) {
+  EXPECT_EQ(own(world_of(1, 0), 0).count("FLAGS_selected_gpus"), 0U);
+}
+
+TEST(CommonEnv, ListsTooLongForTheKernelGoIntoAFile) {
+  const WorldPlan large = world_of(8000, 1, "192.168.100.100");
+  const PaddleEnv env = common_env(large, kSettings, {});
+  const Variables variables(env.common.begin(), env.common.end());
+  EXPECT_EQ(variables.count("PADDLE_TRAINER_ENDPOINTS"), 0U);
+  EXPECT_EQ(variables.count("PADDLE_WORLD_DEVICE_IDS"), 0U);
+  EXPECT_EQ(variables.at("PADDLE_BACKUP_ENV_PATH"), "/logs/backup_env.0.json");
+  EXPECT_EQ(env.backup_path, "/logs/backup_env.0.json");
+  ASSERT_EQ(env.backup.size(), 2U);
+  EXPECT_GE(env.backup[0].second.size(), kLongestValue);
+  for (const EnvVar& variable : env.common) EXPECT_LT(variable.second.size(), kLongestValue);
+}
+
+TEST(CommonEnv, OrdinaryListsNeedNoFile) {
+  EXPECT_TRUE(common_env(world_of(256, 1), kSettings, {}).backup_path.empty());
+  EXPECT_EQ(common(world_of(256, 1)).count("PADDLE_BACKUP_ENV_PATH"), 0U);
+}
+
+TEST(InheritedEnv, ProxiesAreKeptUnderAnotherName) {
+  const auto env =
+      inherited_env({{"http_proxy", "a"}, {"HTTPS_PROXY", "b"}, {"no_proxy", "c"}}, {}, {});
+  const Variables variables(env.begin(), env.end());
+  EXPECT_EQ(
+      variables,
+      (Variables{{"http_proxy_original", "a"}, {"HTTPS_PROXY_original", "b"}, {"no_proxy", "c"}}));
+}
+
+TEST(InheritedEnv, WhatWeSetIsNotThereTwice) {
+  const auto env =
+      inherited_env({{"PADDLE_TRAINER_ID", "9"}, {"FLAGS_selected_gpus", "9"}, {"HOME", "/root"}},
+                    {}, {{"PADDLE_TRAINER_ID", "0"}});
+  EXPECT_EQ(env, (std::vector<EnvVar>{{"HOME", "/root"}}));
+}
+
+TEST(PlanCollective, GivesEachTrainerItsLogItsCpusAndRankZeroTheInput) {
+  const CollectivePlan plan = plan_collective(world_of(2, 0), kSettings,
+                                              {"/bin/true", {"/bin/true"}}, {}, {{0}, {1}}, true);
+  ASSERT_EQ(plan.processes.processes.size(), 2U);
+  EXPECT_EQ(plan.processes.processes[1].log_path, "/logs/workerlog.1");
+  EXPECT_EQ(plan.processes.processes[1].cpus, std::vector<int>{1});
+  EXPECT_TRUE(plan.processes.processes[0].has_stdin);
+  EXPECT_FALSE(plan.processes.processes[1].has_stdin);
+}
+
+}  // namespace
+}  // namespace paddle_launch

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/run/log_directory.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <gtest/gtest.h>
+
+#include "launcher/job/errors.h"
+
+namespace paddle_launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+class LogDirectory : public testing::Test {
+ protected:
+  LogDirectory() {
+    std::string name = "/tmp/log_directory_testXXXXXX";
+    folder_ = mkdtemp(name.data());
+  }
+  ~LogDirectory() override { fs::remove_all(folder_); }
+
+  static std::string content(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  static void write(const fs::path& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(LogDirectory, IsMadeWithItsParents) {
+  const fs::path deep = folder_ / "a/b/c";
+  prepare_log_directory(deep, {});
+  prepare_log_directory(deep, {});
+  EXPECT_TRUE(fs::is_directory(deep));
+}
+
+TEST_F(LogDirectory, ThatIsAFileIsWrongUse) {
+  write(folder_ / "log", "mine");
+  EXPECT_THROW(prepare_log_directory(folder_ / "log", {}), UsageError);
+  EXPECT_EQ(content(folder_ / "log"), "mine");
+}
+
+TEST_F(LogDirectory, AReplacedFileIsWholeAndPrivateWhereAsked) {
+  const fs::path path = folder_ / "file";
+  EXPECT_FALSE(replace_file(path, "old", 0600));
+  EXPECT_FALSE(replace_file(path, "new", 0600));
+  EXPECT_EQ(content(path), "new");
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "no temporary file stays";
+}
+
+TEST_F(LogDirectory, AFileThatCannotBeReplacedIsNamed) {
+  const auto problem = replace_file(folder_ / "none/file", "x", 0666);
+  ASSERT_TRUE(problem);
+  EXPECT_NE(problem->find("none/file"), std::string::npos);
+}
+
+TEST_F(LogDirectory, AppendedLinesStandOnALineOfTheirOwn) {
+  write(folder_ / "a", "no newline");
+  write(folder_ / "b", "newline\n");
+  EXPECT_TRUE(append_to_logs({{folder_ / "a", "==== end\n"}, {folder_ / "b", "==== end\n"}}));
+  EXPECT_EQ(content(folder_ / "a"), "no newline\n==== end\n");
+  EXPECT_EQ(content(folder_ / "b"), "newline\n==== end\n");
+}
+
+TEST_F(LogDirectory, ALogThatIsGoneIsNotMadeAgain) {
+  EXPECT_FALSE(append_to_logs({{folder_ / "gone", "==== end\n"}}));
+  EXPECT_FALSE(fs::exists(folder_ / "gone"));
+  EXPECT_FALSE(read_log_end(folder_ / "gone"));
+}
+
+TEST_F(LogDirectory, FollowedLogsBeginWhereThisRunBegins) {
+  write(folder_ / "workerlog.0", "an earlier run\n");
+  ProcessPlan plan;
+  plan.processes = {{.rank = 0, .log_path = folder_ / "workerlog.0"},
+                    {.rank = 1, .log_path = folder_ / "workerlog.1"}};
+  const auto rank_zero = open_followed_logs(plan, {"s0", "s1"}, false, false);
+  ASSERT_EQ(rank_zero.size(), 1U);
+  EXPECT_EQ(rank_zero[0].from, 15);
+  const auto all = open_followed_logs(plan, {"s0", "s1"}, true, true);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].from, 0) << "emptied by --log_overwrite";
+}
+
+}  // namespace
+}  // namespace paddle_launch

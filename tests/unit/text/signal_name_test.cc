@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/text/signal_name.h"
+
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+namespace paddle_launch {
+namespace {
+
+TEST(SignalName, KnowsOrdinaryRealTimeAndUnknownSignals) {
+  EXPECT_EQ(signal_name(SIGTERM), "SIGTERM");
+  EXPECT_EQ(signal_name(SIGSEGV), "SIGSEGV");
+  EXPECT_EQ(signal_name(SIGRTMIN), "SIGRTMIN");
+  EXPECT_EQ(signal_name(SIGRTMIN + 3), "SIGRTMIN+3");
+  EXPECT_EQ(signal_name(99), "signal 99");
+}
+
+}  // namespace
+}  // namespace paddle_launch
