@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <filesystem>
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -49,9 +49,9 @@ std::string key(const Subject& subject, bool unbuffered, int lines) {
 // paddle-launch itself runs a .py with -u; a script without that ending is just a program.
 Argv writer(const Bench& bench, const Subject& subject, bool unbuffered, int lines) {
   const std::string count = std::to_string(lines);
-  if (!unbuffered) return {"./line_writer", count};
-  if (subject.tool == &bench.tools.paddle_launch) return {bench.tools.line_writer, count};
-  return {"python3", "-u", bench.tools.line_writer, count};
+  const std::string script = bench.tools.line_writer + (unbuffered ? ".py" : "");
+  if (!unbuffered || subject.tool == &bench.tools.paddle_launch) return {script, count};
+  return {"python3", "-u", script, count};
 }
 
 // Written once, so that no reading pays for the first touch of its pages.
@@ -91,9 +91,8 @@ void check_files(LineCheck& lines, const Scratch& scratch, Sink sink) {
   }
 }
 
-Reading measure(const Argv& argv, const std::string& script, Sink sink, int lines) {
+Reading measure(const Argv& argv, Sink sink, int lines) {
   const Scratch scratch;
-  std::filesystem::copy_file(script, scratch / "line_writer");
   int ends[2] = {-1, -1};
   check(pipe2(ends, O_CLOEXEC), "pipe");
   const UniqueFd read_end(ends[0]);
@@ -163,10 +162,9 @@ std::string one_table(const Bench& bench, const Results& results, bool unbuffere
 void add_one_case(const Bench& bench, const Subject& subject, bool unbuffered, int lines) {
   const Argv head = joined(subject.tool->command, subject.options);
   const Argv argv = joined(head, writer(bench, subject, unbuffered, lines));
-  const std::string script = bench.tools.line_writer;
   const Sink sink = subject.sink;
   add_case(key(subject, unbuffered, lines), bench.options.repetitions,
-           [argv, script, sink, lines] { return measure(argv, script, sink, lines); });
+           [argv, sink, lines] { return measure(argv, sink, lines); });
 }
 
 }  // namespace

@@ -6,10 +6,11 @@
 #include <sys/statfs.h>
 #include <sys/utsname.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include <fmt/format.h>
+
+#include "benchmarks/scratch.h"
 
 namespace paddle_launch {
 namespace {
@@ -63,7 +64,6 @@ std::string describe_machine() {
   uname(&kernel);
   std::string load;
   std::getline(std::ifstream("/proc/loadavg"), load);
-  const std::string scratch = std::filesystem::temp_directory_path().string();
   std::string text;
   text +=
       fmt::format("- CPU: {} × {}\n", CPU_COUNT(&allowed), value_of("/proc/cpuinfo", "model name"));
@@ -71,7 +71,8 @@ std::string describe_machine() {
   text += fmt::format("- kernel: {} {}, glibc {}\n", kernel.sysname, kernel.release,
                       gnu_get_libc_version());
   text += fmt::format("- autogroup scheduling: {}\n", autogroup());
-  text += fmt::format("- logs and scratch files on {}\n", file_system(scratch));
+  text += fmt::format("- logs and scratch files on {}; TMPDIR names another place\n",
+                      file_system(scratch_parent()));
   text += fmt::format("- load before the first measurement: {}\n", load);
   return text;
 }

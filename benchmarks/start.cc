@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // N trainers that end at once: wall time from before the launcher's exec to its end.
+#include <sys/resource.h>
+
 #include <functional>
 
 #include <fmt/format.h>
@@ -66,15 +68,28 @@ std::string key(const Subject& subject, int size) {
   return fmt::format("start/{}/{}", subject.label, size);
 }
 
+// Of everything below us that has ended and was waited for.
+double cpu_seconds() {
+  rusage used = {};
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
 Reading measure(const Argv& argv, double life) {
   const Scratch scratch;
+  const double cpu_before = cpu_seconds();
   Child child(argv, scratch.path());
   const auto ending = child.wait_until(child.started() + kTimeOut);
   if (!ending) return {0, {}, fmt::format("no end within {} s", kTimeOut.count())};
   if (ending->status != 0) return {0, {}, describe_ending(ending->status, scratch.path())};
   clear_descendants(std::chrono::seconds(2));
   const double gone = seconds_between(child.started(), Clock::now()) - life;
-  return {seconds_between(child.started(), ending->when) - life, {{"gone", gone}}, {}};
+  return {seconds_between(child.started(), ending->when) - life,
+          {{"gone", gone}, {"cpu", cpu_seconds() - cpu_before}},
+          {}};
 }
 
 }  // namespace
@@ -94,7 +109,7 @@ void add_start_cases(const Bench& bench) {
 
 std::string start_tables(const Bench& bench, const Results& results) {
   Table table({"trainers", "launcher", "median", "min..max, ms", "× bare loop", "× hydra",
-               "until nothing is left"});
+               "until nothing is left", "CPU time"});
   const auto all = subjects(bench.tools);
   for (const int size : sizes(bench)) {
     for (const Subject& subject : all) {
@@ -110,16 +125,17 @@ std::string start_tables(const Bench& bench, const Results& results) {
       table.add({head[0], head[1], milliseconds(middle), spread_milliseconds(numbers->seconds),
                  ratio(middle, results.find(fmt::format("start/bare loop/{}", size))),
                  ratio(middle, results.find(fmt::format("start/hydra/{}", size))),
-                 milliseconds(median(numbers->counters.at("gone")))});
+                 milliseconds(median(numbers->counters.at("gone"))),
+                 milliseconds(median(numbers->counters.at("cpu")))});
     }
   }
   return fmt::format(
       "## Start: N trainers of /bin/true, wall time of the whole job\n\n{}\n"
       "mpirun's ranks are `sleep {}` and that time is taken off (it hangs with many ranks that end "
       "at "
-      "once; up to 64 ranks). torchrun and Paddle's own: {} trainers only. The last column ends "
-      "when "
-      "the last process that the launcher started is gone.\n",
+      "once; up to 64 ranks). torchrun and Paddle's own: {} trainers only. *Until nothing is left* "
+      "ends when the last process that the launcher started is gone; *CPU time* is that of all of "
+      "them.\n",
       table.markdown(), kRankLife, kPythonLaunchersAt);
 }
 

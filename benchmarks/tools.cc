@@ -104,7 +104,7 @@ Tools find_tools(const BenchmarkOptions& options) {
   tools.torchrun = find_module("torchrun", "torch", "torch.distributed.run");
   tools.paddle = find_module("Paddle's own", "paddle", "paddle.distributed.launch");
   tools.trainer = (here / "bench_trainer").string();
-  tools.line_writer = (here / "line_writer.py").string();
+  tools.line_writer = (here / "line_writer").string();
   tools.python = first_line(output_of({"python3", "--version"}));
   if (tools.open_mpi.installed()) {
     tools.open_mpi.command.emplace_back("--oversubscribe");

@@ -25,7 +25,7 @@ struct Tools {
   Tool torchrun;
   Tool paddle;
   std::string trainer;      // bench_trainer
-  std::string line_writer;  // line_writer.py
+  std::string line_writer;  // without .py; the same with .py lies beside it
   std::string python;       // version
 };
 

@@ -22,8 +22,7 @@ class Aftermath {
  private:
   long oom_kills() const;
   void mark_victims(const Voice& voice, const RoundResult& result) const;
-  void report_failure(const Voice& voice, const ProcessExit& first,
-                      const RoundResult& result) const;
+  std::string failure(const ProcessExit& first, const RoundResult& result) const;
 
   const ProcessPlan& plan_;
   std::string host_name_;

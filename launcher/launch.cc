@@ -38,20 +38,26 @@ void refuse_several_tasks(const Surroundings& around) {
       around.launched_by == "srun" ? "srun --ntasks=1 paddle-launch …" : "paddle-launch …"));
 }
 
-std::string own_host(const JobSpec& job, const Machine& here) {
+// The name of this node in its endpoints, and who gave it, for messages.
+std::pair<std::string, std::string> wished_host(const JobSpec& job) {
   const std::string& entry = job.ips.front();
-  const bool default_entry = entry == "127.0.0.1";
-  if (job.host && !default_entry && *job.host != entry) {
+  if (!job.host) return {entry, "--ips"};
+  if (!job.ips_given) return {*job.host, job.host_source};
+  // An option beats a variable; two options must agree.
+  if (job.host_source == "--host" && *job.host != entry) {
     throw UsageError(
         fmt::format("--host {} is not in --ips {}; name the same node in both, or leave one out",
                     *job.host, entry));
   }
-  const std::string& host = job.host && default_entry ? *job.host : entry;
+  return {entry, "--ips"};
+}
+
+std::string own_host(const JobSpec& job, const Machine& here) {
+  const auto [host, source] = wished_host(job);
   if (is_mine(here, host)) return host;
   throw UsageError(
       fmt::format("{} {} is not an address of this machine ({}), which has {}; name one of them",
-                  job.host && default_entry ? "--host" : "--ips", host, here.host_name,
-                  fmt::join(here.addresses, ", ")));
+                  source, host, here.host_name, fmt::join(here.addresses, ", ")));
 }
 
 // Six lower-case letters, as Paddle's pods have.

@@ -72,8 +72,12 @@ void fill_network(const GivenOptions& given, JobSpec& job) {
   if (const auto ips = given.text("ips")) {
     const std::vector<std::string_view> entries = split(*ips, ',');
     job.ips.assign(entries.begin(), entries.end());
+    job.ips_given = true;
   }
-  job.host = given.text("host");
+  if (const GivenOption* host = given.find("host")) {
+    job.host = host->value;
+    job.host_source = host->name;
+  }
   job.job_id = given.text("job_id").value_or(job.job_id);
   if (const GivenOption* const port = given.find("start_port")) {
     job.start_port = given.number("start_port");

@@ -20,10 +20,10 @@ enum class LogLevel { Debug, Info, Warning, Error };
 
 // The program as the user named it; plan/entrypoint turns it into an argv.
 struct Script {
-  std::string name;  // train.py, a module after -m, or any executable
+  std::string name{};  // train.py, a module after -m, or any executable
   bool is_module = false;
-  std::vector<std::string> args;
-  std::optional<std::string> python;  // --python
+  std::vector<std::string> args{};
+  std::optional<std::string> python{};  // --python
 
   bool operator==(const Script&) const = default;
 };
@@ -48,7 +48,9 @@ struct JobSpec {
   Binding bind = Binding::None;
 
   std::vector<std::string> ips = {"127.0.0.1"};
+  bool ips_given = false;
   std::optional<std::string> host;
+  std::string host_source;  // "--host" or "POD_IP"
   std::optional<int> start_port;
   std::string start_port_source;                  // "--start_port" or "FLAGS_START_PORT"
   std::optional<std::pair<int, int>> port_range;  // --port_range, inclusive

@@ -18,8 +18,8 @@ struct ProcessExit {
   int signal = 0;  // the signal that ended it
   bool core_dumped = false;
   bool was_told_to_stop = false;  // our SIGTERM or SIGKILL was sent before it ended
-  SteadyTime started;
-  SteadyTime ended;
+  SteadyTime started{};
+  SteadyTime ended{};
 
   bool failed() const { return code != 0 || signal != 0; }
   bool operator==(const ProcessExit&) const = default;
@@ -31,16 +31,16 @@ struct Completed {
 
 // The first cause, and everyone who had failed by itself before being told to stop.
 struct Failed {
-  ProcessExit first;
+  ProcessExit first{};
   bool operator==(const Failed&) const = default;
 };
 
 // A process could not be started at all: fork or exec refused.
 struct NotStarted {
   int worker = 0;
-  int error = 0;      // errno
-  bool exec = false;  // the program itself could not be executed (126/127), not the fork
-  std::string step;   // "fork", "open log/workerlog.3", …
+  int error = 0;       // errno
+  bool exec = false;   // the program itself could not be executed (126/127), not the fork
+  std::string step{};  // "fork", "open log/workerlog.3", …
   bool operator==(const NotStarted&) const = default;
 };
 

@@ -15,11 +15,11 @@ using EnvVar = std::pair<std::string, std::string>;
 struct ProcessSpec {
   int rank = 0;
   int local_rank = 0;
-  std::string endpoint;
-  std::vector<Card> cards;
-  std::vector<EnvVar> env;  // its own variables, on top of ProcessPlan::common_env
-  std::vector<int> cpus;    // --bind: the CPUs it may use; empty: not bound
-  std::string log_path;
+  std::string endpoint{};
+  std::vector<Card> cards{};
+  std::vector<EnvVar> env{};  // its own variables, on top of ProcessPlan::common_env
+  std::vector<int> cpus{};    // --bind: the CPUs it may use; empty: not bound
+  std::string log_path{};
   bool has_stdin = false;
 
   bool operator==(const ProcessSpec&) const = default;

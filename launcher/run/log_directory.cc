@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ namespace paddle_launch {
 namespace {
 
 constexpr std::chrono::seconds kPatienceWithDisk{5};
-constexpr off_t kTailBytes = 256 * 1024;
+constexpr off_t kTailBytes = 64 * 1024;
 
 [[noreturn]] void refuse(const std::string& directory, const std::string& object, int error) {
   throw UsageError(fmt::format("--log_dir {}: {}: {}; name a directory that you may write to",
@@ -56,15 +57,30 @@ bool append_line(const std::string& path, const std::string& line) {
   return write_all(file.get(), last == '\n' ? line : "\n" + line);
 }
 
-std::string tail_of(const std::string& path) {
+// What the side process hands back: for each log "<time> <size>\n<bytes>", or "-\n" where it cannot
+// be read.
+std::string packed_end(const std::string& path) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) throw LaunchError(path);
-  const off_t size = lseek(file.get(), 0, SEEK_END);
-  const off_t from = std::max<off_t>(0, size - kTailBytes);
-  std::string text(static_cast<std::size_t>(size - from), '\0');
+  struct stat status {};
+  if (!file || fstat(file.get(), &status) != 0) return "-\n";
+  const off_t from = std::max<off_t>(0, status.st_size - kTailBytes);
+  std::string text(static_cast<std::size_t>(status.st_size - from), '\0');
   const ssize_t count = pread(file.get(), text.data(), text.size(), from);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  return text;
+  const std::int64_t written = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
+  return fmt::format("{} {}\n", written, text.size()) + text;
+}
+
+std::optional<LogEnd> unpack_end(std::string_view& packed) {
+  const std::size_t line_end = packed.find('\n');
+  const std::string head(packed.substr(0, line_end));
+  packed.remove_prefix(line_end + 1);
+  LogEnd end;
+  std::size_t size = 0;
+  if (std::sscanf(head.c_str(), "%ld %zu", &end.written_ns, &size) != 2) return std::nullopt;
+  end.bytes = packed.substr(0, size);
+  packed.remove_prefix(size);
+  return end;
 }
 
 }  // namespace
@@ -117,8 +133,16 @@ std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan,
   return logs;
 }
 
-std::optional<std::string> read_log_end(const std::string& path) {
-  return run_aside(kPatienceWithDisk, [&path] { return tail_of(path); });
+std::vector<std::optional<LogEnd>> read_log_ends(const std::vector<std::string>& paths) {
+  const std::optional<std::string> packed = run_aside(kPatienceWithDisk, [&paths] {
+    std::string all;
+    for (const std::string& path : paths) all += packed_end(path);
+    return all;
+  });
+  std::vector<std::optional<LogEnd>> ends;
+  std::string_view rest = packed ? std::string_view(*packed) : std::string_view();
+  while (!rest.empty()) ends.push_back(unpack_end(rest));
+  return ends;
 }
 
 bool append_to_logs(const std::vector<std::pair<std::string, std::string>>& path_and_line) {

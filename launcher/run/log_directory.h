@@ -4,6 +4,7 @@
 // deadline.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,8 +27,15 @@ std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan,
                                             const std::vector<std::string>& start_lines, bool all,
                                             bool overwrite);
 
-// The last bytes of a log; none: it cannot be read, or the file system does not answer.
-std::optional<std::string> read_log_end(const std::string& path);
+// The last bytes of a log, and when something was last written to it.
+struct LogEnd {
+  std::string bytes;
+  std::int64_t written_ns = 0;  // the file's modification time
+};
+
+// The ends of several logs, in the same order; nothing where one cannot be read. The whole is empty
+// when the file system does not answer.
+std::vector<std::optional<LogEnd>> read_log_ends(const std::vector<std::string>& paths);
 
 // Appends a line to each log, on a line of its own. False: at least one could not be written.
 bool append_to_logs(const std::vector<std::pair<std::string, std::string>>& path_and_line);

@@ -32,7 +32,11 @@ StopPolicy::Order StopPolicy::worker_exited(const ProcessExit& exit) {
   return stop(Failed{exit});
 }
 
-StopPolicy::Order StopPolicy::not_started(const NotStarted& problem) { return stop(problem); }
+// Processes are started in order: those behind this one never were.
+StopPolicy::Order StopPolicy::not_started(const NotStarted& problem) {
+  alive_ = problem.worker - static_cast<int>(exits_.size());
+  return stop(problem);
+}
 
 StopPolicy::Order StopPolicy::interrupted(int signal, SteadyTime now) {
   const bool again = first_typed_interrupt_ && now - *first_typed_interrupt_ >= kBetweenInterrupts;
@@ -41,6 +45,9 @@ StopPolicy::Order StopPolicy::interrupted(int signal, SteadyTime now) {
   return stop(Interrupted{signal});
 }
 
-StopPolicy::Order StopPolicy::guard_lost() { return stop(GuardLost{}); }
+StopPolicy::Order StopPolicy::guard_lost() {
+  alive_ = 0;
+  return stop(GuardLost{});
+}
 
 }  // namespace paddle_launch

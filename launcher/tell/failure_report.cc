@@ -45,14 +45,26 @@ std::string also_failed(const ProcessExit& first, const std::vector<ProcessExit>
   return text;
 }
 
+std::string framed(const std::string& excerpt) {
+  constexpr const char* rule =
+      "  --------------------------------------------------------------------\n";
+  return rule + excerpt + rule;
+}
+
 std::string log_part(const ProcessSpec& spec, const FailureFacts& facts) {
   if (!facts.log_readable) return fmt::format("  log       {} (cannot be read)\n", spec.log_path);
   if (facts.log_excerpt.empty())
     return fmt::format("  log       {} (nothing was written to it)\n", spec.log_path);
-  return fmt::format("  log       {}, its end:\n{}{}{}\n", spec.log_path,
-                     "  --------------------------------------------------------------------\n",
-                     facts.log_excerpt,
-                     "  --------------------------------------------------------------------");
+  return fmt::format("  log       {}, its end:\n", spec.log_path) + framed(facts.log_excerpt);
+}
+
+// Last, where the eye falls: the error that a person should read first.
+std::string suspicion_part(const FailureFacts& facts, const ProcessPlan& plan) {
+  if (!facts.suspicion) return "";
+  const ProcessSpec& spec = plan.processes.at(static_cast<std::size_t>(facts.suspicion->worker));
+  return fmt::format("  probably  rank {} began it: its error is the older one; log {}, its end:\n",
+                     spec.rank, spec.log_path) +
+         framed(facts.suspicion->log_excerpt);
 }
 
 }  // namespace
@@ -96,7 +108,7 @@ std::string failure_report(const ProcessExit& first, const std::vector<ProcessEx
   const std::vector<int> stopped = victims(exits, plan);
   if (!stopped.empty())
     text += fmt::format("  stopped   because of it: rank {}\n", rank_ranges(stopped));
-  return text + log_part(spec, facts);
+  return text + log_part(spec, facts) + suspicion_part(facts, plan);
 }
 
 }  // namespace paddle_launch

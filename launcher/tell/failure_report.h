@@ -3,6 +3,7 @@
 // where, how, when, and the end of its log.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,19 @@ std::vector<int> victims(const std::vector<ProcessExit>& exits, const ProcessPla
 // its log."
 std::string abort_line(int world_size, const std::vector<int>& ranks);
 
+// A rank that was stopped, or died after the first, although its log says that it began.
+struct Suspicion {
+  int worker = 0;
+  std::string log_excerpt{};
+};
+
 struct FailureFacts {
-  std::string node;         // host name and, where it differs, the address in the endpoints
-  std::string when;         // local time of the first failure
-  std::string log_excerpt;  // of the first failure's log; empty: nothing was written
+  std::string node{};         // host name and, where it differs, the address in the endpoints
+  std::string when{};         // local time of the first failure
+  std::string log_excerpt{};  // of the first failure's log; empty: nothing was written
   bool log_readable = true;
   long oom_kills = 0;
+  std::optional<Suspicion> suspicion{};
 };
 
 std::string failure_report(const ProcessExit& first, const std::vector<ProcessExit>& exits,

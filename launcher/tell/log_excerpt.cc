@@ -62,12 +62,19 @@ std::size_t traceback_start(const Lines& lines) {
 
 }  // namespace
 
+std::string_view this_run(std::string_view tail, std::string_view run_mark) {
+  for (std::size_t at = tail.rfind(run_mark); at != std::string_view::npos;
+       at = tail.rfind(run_mark, at - 1)) {
+    if (at == 0 || tail[at - 1] == '\n') {
+      const std::size_t line_end = tail.find('\n', at);
+      return line_end == std::string_view::npos ? std::string_view() : tail.substr(line_end + 1);
+    }
+  }
+  return tail;
+}
+
 std::string log_excerpt(std::string_view tail, std::string_view run_mark) {
-  Lines lines = lines_of(tail);
-  const auto last_mark = std::find_if(
-      lines.rbegin(), lines.rend(),
-      [run_mark](std::string_view line) { return line.substr(0, run_mark.size()) == run_mark; });
-  if (last_mark != lines.rend()) lines.erase(lines.begin(), last_mark.base());
+  const Lines lines = lines_of(this_run(tail, run_mark));
   const std::size_t by_count = lines.size() > kLines ? lines.size() - kLines : 0;
   const std::size_t start = std::min(by_count, traceback_start(lines));
   std::string text;

@@ -7,9 +7,11 @@
 
 namespace paddle_launch {
 
+// What the last run wrote, without the launcher's own start line. `run_mark` begins our lines.
+std::string_view this_run(std::string_view tail, std::string_view run_mark);
+
 // The last 20 lines of this run, or more where the log ends with a Python traceback: then all of
-// it, chained exceptions included. `tail` is the end of the log, as bytes; `run_mark` begins the
-// launcher's own lines: what stands before the last start line belongs to an earlier run.
+// it, chained exceptions included. `tail` is the end of the log, as bytes.
 std::string log_excerpt(std::string_view tail, std::string_view run_mark);
 
 }  // namespace paddle_launch

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import ABORT, HOLD, SH, LauncherCase, alive, wait_until
+from harness import ABORT, HOLD, SH, LauncherCase, alive, sanitizer_options, wait_until
 
 NOTICE = re.compile(r"^(INFO|WARNING|ERROR) \d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} paddle-launch\] rank ", re.M)
 
@@ -93,7 +93,7 @@ class FailureReportTest(LauncherCase):
         bare.returncode = 0
         if not os.WCOREDUMP(status):
             self.skipTest("the kernel writes no core file here (core_pattern)")
-        run, _ = self.fail_one(2, 1, "kill -SEGV $$;", preexec_fn=unlimited)
+        run, _ = self.fail_one(2, 1, "kill -SEGV $$;", preexec_fn=unlimited, env=sanitizer_options("disable_coredump=0"))
         self.assert_status(run, 139)
         self.assertIn("killed by SIGSEGV (core dumped)", self.report(run))
 

@@ -13,7 +13,7 @@ import sys
 import time
 import unittest
 
-from harness import (HOLD, OTHER_UID, SH, TRAINERS, LauncherCase, all_pids, binary, children, comm, describe,
+from harness import (HOLD, OTHER_UID, SH, TRAINERS, LauncherCase, all_pids, binary, children, comm, describe, sanitizer_options,
                      stat_fields, wait_until)
 
 SETUP_FAILED = 97
@@ -314,9 +314,8 @@ class KernelTest(SurroundingsCase):
             self.skipTest("no C compiler for trainers/clock.c")
         library = self.base / "clock.so"
         subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(TRAINERS / "clock.c")], check=True)
-        asan = os.environ.get("ASAN_OPTIONS", "")
         env = {"LD_PRELOAD": str(library), "CLOCK_OFFSET_FILE": str(self.base / "offset"),
-               "ASAN_OPTIONS": f"{asan}:verify_asan_link_order=0".lstrip(":")}
+               **sanitizer_options("verify_asan_link_order=0")}
         (self.base / "offset").write_bytes(struct.pack("q", 0))
         gate = self.gate()
         run = self.start("--nproc_per_node=2", "--grace=1.5", SH, "-c", "trap '' TERM; " + HOLD
@@ -380,7 +379,7 @@ class FirstProcessTest(SurroundingsCase):
             fields = [(pid, stat_fields(pid)) for pid in all_pids()]
             return [pid for pid, field in fields if field and int(field[1]) == first and comm(pid) in ("sh", "sleep")] == []
 
-        wait_until(reaped, lambda: describe(children(first)))
+        wait_until(reaped, "somebody else's orphans to be reaped by the first process", 20)
         self.assertTrue(run.running())
         gate.open()
         run.wait()

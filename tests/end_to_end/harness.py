@@ -45,6 +45,11 @@ def binary():
     return os.path.abspath(path)
 
 
+def sanitizer_options(words):
+    """ASAN_OPTIONS with these added; nothing to a binary without the sanitizer."""
+    return {"ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:{words}".lstrip(":")}
+
+
 def python_trainer(name, *args):
     """The command line of trainers/NAME under this very interpreter, started as fast as it can be."""
     return [sys.executable, "-IS", str(TRAINERS / name), *map(str, args)]

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nothing is ever left running, whoever dies and however a child tries to get away."""
 
+import contextlib
 import os
 import signal
 import time
 import unittest
 
-from harness import (HOLD, SH, LauncherCase, alive, belonging_to, compile_trainer, describe, python_trainer, state,
+from harness import (DEADLINE, HOLD, SH, LauncherCase, alive, belonging_to, compile_trainer, describe, python_trainer, state,
                      wait_until)
 
 RECORDER = python_trainer("recorder.py")
@@ -179,31 +180,48 @@ class NoLeftoversTest(LauncherCase):
         self.assert_status(run, 0)
         self.calm()
 
+    def start_64_until(self, logs):
+        """Starts 64 trainers and returns in the middle of it, when so many worker logs are there."""
+        log_dir = self.dir / f"log.{logs}"
+        run = self.start("--nproc_per_node=64", "--grace=1", f"--log_dir={log_dir}", "/bin/sleep", "1000")
+        end = time.monotonic() + DEADLINE
+        while logs > 0 and time.monotonic() < end:
+            with contextlib.suppress(FileNotFoundError):
+                if sum(name.startswith("workerlog") for name in os.listdir(log_dir)) >= logs:
+                    break
+        return run
+
+    def assert_nothing_left_here(self):
+        try:
+            self.assert_nothing_left()
+        finally:
+            self.clear_up()
+
     def test_a_launcher_killed_while_it_starts_64_trainers(self):
-        for delay in (0.0, 0.002, 0.005, 0.008, 0.012, 0.016, 0.02, 0.03, 0.04, 0.06):
-            with self.subTest(delay=delay):
-                run = self.start("--nproc_per_node=64", "/bin/sleep", "1000")
-                time.sleep(delay)
+        for logs in (0, 1, 4, 16, 32, 48, 60, 64):
+            with self.subTest(logs=logs):
+                run = self.start_64_until(logs)
                 run.send(signal.SIGKILL)
                 run.wait()
-                try:
-                    self.assert_nothing_left()
-                finally:
-                    self.clear_up()
+                self.assert_nothing_left_here()
 
     def test_a_guard_killed_while_it_starts_64_trainers(self):
-        for delay in (0.0, 0.005, 0.02):
-            with self.subTest(delay=delay):
-                run = self.start("--nproc_per_node=64", "--grace=1", "/bin/sleep", "1000")
-                guard = run.guard()
-                time.sleep(delay)
-                os.kill(guard, signal.SIGKILL)
+        for logs in (1, 32, 64):
+            with self.subTest(logs=logs):
+                run = self.start_64_until(logs)
+                os.kill(run.guard(), signal.SIGKILL)
                 run.wait()
                 self.assert_status(run, 1)
-                try:
-                    self.assert_nothing_left()
-                finally:
-                    self.clear_up()
+                self.assert_nothing_left_here()
+
+    def test_a_launcher_told_to_stop_while_it_starts_64_trainers(self):
+        for logs in (1, 32, 64):
+            with self.subTest(logs=logs):
+                run = self.start_64_until(logs)
+                run.send(signal.SIGTERM)
+                run.wait()
+                self.assert_status(run, 143)
+                self.assert_nothing_left_here()
 
 
 if __name__ == "__main__":

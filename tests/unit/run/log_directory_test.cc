@@ -76,7 +76,19 @@ TEST_F(LogDirectory, AppendedLinesStandOnALineOfTheirOwn) {
 TEST_F(LogDirectory, ALogThatIsGoneIsNotMadeAgain) {
   EXPECT_FALSE(append_to_logs({{folder_ / "gone", "==== end\n"}}));
   EXPECT_FALSE(fs::exists(folder_ / "gone"));
-  EXPECT_FALSE(read_log_end(folder_ / "gone"));
+}
+
+TEST_F(LogDirectory, LogEndsComeBackInOrderWithTheirTimes) {
+  write(folder_ / "a", "first\nlast\n");
+  write(folder_ / "b", std::string(100'000, 'x') + "end");
+  const auto ends = read_log_ends({folder_ / "a", folder_ / "gone", folder_ / "b"});
+  ASSERT_EQ(ends.size(), 3U);
+  ASSERT_TRUE(ends[0]);
+  EXPECT_EQ(ends[0]->bytes, "first\nlast\n");
+  EXPECT_GT(ends[0]->written_ns, 1'000'000'000'000'000'000);
+  EXPECT_FALSE(ends[1]);
+  ASSERT_TRUE(ends[2]);
+  EXPECT_TRUE(ends[2]->bytes.ends_with("xend"));
 }
 
 TEST_F(LogDirectory, FollowedLogsBeginWhereThisRunBegins) {

@@ -64,6 +64,7 @@ TEST(StopPolicy, AProcessThatCannotBeStartedStopsTheOthers) {
   StopPolicy policy(2);
   EXPECT_EQ(policy.not_started({.worker = 1, .error = EAGAIN, .step = "fork"}), Order::Stop);
   EXPECT_EQ(exit_status(policy.outcome()), 1);
+  EXPECT_EQ(policy.alive(), 1) << "only the one before it was started";
 }
 
 TEST(StopPolicy, ControlCAtTheTrainersTerminalIsTheUsersWishNotAFailure) {

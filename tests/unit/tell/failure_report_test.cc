@@ -56,6 +56,15 @@ TEST(FailureReport, TellsWhoWhereHowWhenAndShowsTheLog) {
   }
 }
 
+TEST(FailureReport, EndsWithTheRankThatProbablyBeganIt) {
+  const std::vector<ProcessExit> exits = {ended(3, 1, 2500), ended(2, 0, 2512, true)};
+  const std::string text =
+      failure_report(exits[0], exits, eight_processes(),
+                     {.log_excerpt = "lost\n", .suspicion = Suspicion{2, "broken\n"}});
+  EXPECT_NE(text.find("probably  rank 2 began it"), std::string::npos);
+  EXPECT_LT(text.find("lost\n"), text.find("broken\n"));
+}
+
 TEST(FailureReport, SaysWhenThereIsNoLog) {
   const std::vector<ProcessExit> exits = {ended(0, 1, 1)};
   EXPECT_NE(failure_report(exits[0], exits, eight_processes(), {}).find("nothing was written"),

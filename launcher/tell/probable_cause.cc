@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/tell/probable_cause.h"
+
+#include <algorithm>
+#include <array>
+
+namespace paddle_launch {
+namespace {
+
+// Time stamps of files are as coarse as the kernel's tick.
+constexpr std::int64_t kTickNs = 10'000'000;
+constexpr std::string_view kTraceback = "Traceback (most recent call last):";
+
+// What a process says that lost a neighbour: Python, gloo, NCCL, the kernel's own words.
+constexpr std::array<std::string_view, 10> kEchoes = {
+    "ConnectionError",         "ConnectionResetError",
+    "ConnectionRefusedError",  "ConnectionAbortedError",
+    "BrokenPipeError",         "EOFError",
+    "onnection reset by peer", "onnection closed by peer",
+    "remote process exited",   "Broken pipe",
+};
+
+// The last traceback of the log, from its header to the end; empty: the log does not end with one.
+std::string_view last_traceback(std::string_view log) {
+  const std::size_t at = log.rfind(kTraceback);
+  return at == std::string_view::npos ? std::string_view() : log.substr(at);
+}
+
+bool is_echo(std::string_view error) {
+  return std::any_of(kEchoes.begin(), kEchoes.end(), [error](std::string_view echo) {
+    return error.find(echo) != std::string_view::npos;
+  });
+}
+
+bool comes_before(const LastWords& candidate, const LastWords& first) {
+  const bool candidate_is_echo = is_echo(last_traceback(candidate.bytes));
+  const bool first_is_echo = is_echo(last_traceback(first.bytes));
+  if (candidate_is_echo != first_is_echo) return first_is_echo;
+  return candidate.written_ns + kTickNs < first.written_ns;
+}
+
+}  // namespace
+
+std::optional<int> probable_cause(int first, const std::vector<LastWords>& words) {
+  const auto of_first = std::find_if(words.begin(), words.end(),
+                                     [first](const LastWords& one) { return one.worker == first; });
+  // Only what an exception says can be compared: a crash leaves no words, and is its own cause.
+  if (of_first == words.end() || last_traceback(of_first->bytes).empty()) return std::nullopt;
+  const LastWords* best = &*of_first;
+  for (const LastWords& one : words) {
+    if (!last_traceback(one.bytes).empty() && comes_before(one, *best)) best = &one;
+  }
+  if (best->worker == first) return std::nullopt;
+  return best->worker;
+}
+
+}  // namespace paddle_launch

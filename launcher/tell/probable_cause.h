@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who really began it. A trainer that raises an exception closes its connections before it has
+// ended, and a neighbour that notices may be dead first. The kernel's order of deaths then names
+// the neighbour; the logs know better.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddle_launch {
+
+struct LastWords {
+  int worker = 0;
+  std::string_view bytes;       // the end of this run's log
+  std::int64_t written_ns = 0;  // when it was last written to
+};
+
+// The worker whose log ends with an error that is older than that of `first`, the first to die, or
+// with an error of its own where `first` only complains of a lost connection. None: `first` is the
+// cause as far as one can tell.
+std::optional<int> probable_cause(int first, const std::vector<LastWords>& words);
+
+}  // namespace paddle_launch

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/tell/probable_cause.h"
+
+#include <gtest/gtest.h>
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::string_view kOwnError =
+    "step 1\nTraceback (most recent call last):\n  File \"train.py\"\nValueError: broken sample\n";
+constexpr std::string_view kEcho =
+    "step 1\nTraceback (most recent call last):\n  File \"train.py\"\nConnectionResetError: [Errno "
+    "104]\n";
+constexpr std::int64_t kMillisecond = 1'000'000;
+
+TEST(ProbableCause, IsTheRankWithAnErrorOfItsOwnWhenTheFirstToDieOnlyLostItsNeighbour) {
+  EXPECT_EQ(probable_cause(3, {{2, kOwnError, 0}, {3, kEcho, 0}}), 2);
+}
+
+TEST(ProbableCause, IsTheOlderErrorOfTheSameKind) {
+  EXPECT_EQ(probable_cause(1, {{0, kOwnError, 0}, {1, kOwnError, 100 * kMillisecond}}), 0);
+  EXPECT_EQ(probable_cause(0, {{0, kOwnError, 0}, {1, kOwnError, 100 * kMillisecond}}),
+            std::nullopt);
+}
+
+TEST(ProbableCause, TrustsTheOrderOfDeathsWithinATick) {
+  EXPECT_EQ(probable_cause(1, {{0, kOwnError, 0}, {1, kOwnError, 5 * kMillisecond}}), std::nullopt);
+}
+
+TEST(ProbableCause, LeavesAloneWhoDiedWithoutWords) {
+  EXPECT_EQ(probable_cause(1, {{0, kEcho, 0}, {1, "Segmentation fault\n", 9}}), std::nullopt);
+  EXPECT_EQ(probable_cause(1, {{0, "fine\n", 0}, {1, kOwnError, 9}}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace paddle_launch
