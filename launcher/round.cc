@@ -164,6 +164,7 @@ int run_round(const JobSpec& job, const Environment& env, const Machine& here,
   console.drain(signals);
   aftermath.tell_end(voice, result);
   console.finish(signals);
+  guard.wait_for_end();
   return exit_status(result.outcome);
 }
 

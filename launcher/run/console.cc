@@ -72,7 +72,7 @@ void Console::send_unsent() {
   }
 }
 
-bool Console::wait_for_answer(SignalWatch& signals) {
+std::optional<char> Console::wait_for_answer(SignalWatch& signals) {
   while (socket_) {
     const short wanted = static_cast<short>(POLLIN | (unsent_.empty() ? 0 : POLLOUT));
     std::array<pollfd, 2> watched = {pollfd{socket_.get(), wanted, 0},
@@ -85,24 +85,25 @@ bool Console::wait_for_answer(SignalWatch& signals) {
     send_unsent();
     char answer = 0;
     const ssize_t size = recv(socket_.get(), &answer, sizeof answer, MSG_DONTWAIT);
-    if (size == 1) return true;
+    if (size == 1) return answer;
     if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) break;
   }
   give_up();
-  return false;
+  return std::nullopt;
 }
 
 bool Console::drain(SignalWatch& signals) {
   send_or_keep(std::string(1, kConsoleDrain));
-  return wait_for_answer(signals);
+  return wait_for_answer(signals).has_value();
 }
 
 void Console::finish(SignalWatch& signals) {
   send_or_keep(std::string(1, kConsoleEnd));
-  wait_for_answer(signals);
+  const std::optional<char> answer = wait_for_answer(signals);
   socket_.reset();
-  pid_ =
-      -1;  // it dies with us, if not before: nobody waits for the kernel to take its inotify apart
+  // Closing inotify takes the kernel some 15 ms; that process is left to end by itself.
+  if (answer == kConsoleEnd) waitpid(pid_, nullptr, 0);
+  pid_ = -1;
 }
 
 void Console::give_up() {

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,7 +51,7 @@ class Console {
   void finish(SignalWatch& signals);
 
  private:
-  bool wait_for_answer(SignalWatch& signals);
+  std::optional<char> wait_for_answer(SignalWatch& signals);
   void send_or_keep(std::string message);
   void give_up();
 

@@ -98,7 +98,7 @@ bool ConsoleProcess::take_messages() {
     // Whoever reads our output sees its end now, however long the kernel takes to end this process.
     close(STDOUT_FILENO);
     close(STDERR_FILENO);
-    answer(kConsoleEnd);
+    answer(inotify_ ? kConsoleEndsLater : kConsoleEnd);
     return false;
   }
 }

@@ -18,6 +18,8 @@ namespace paddle_launch {
 constexpr char kConsoleSay = 's';
 constexpr char kConsoleDrain = 'd';
 constexpr char kConsoleEnd = 'e';
+// The answer to kConsoleEnd when ending will take a moment.
+constexpr char kConsoleEndsLater = 'l';
 
 class ConsoleProcess {
  public:

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -34,6 +35,11 @@ Guard::Guard(const ProcessPlan& plan, const GuardSettings& settings) {
     _exit(1);  // the launcher sees the closed socket, and PDEATHSIG ends the trainers
   }
   _exit(0);
+}
+
+void Guard::wait_for_end() const {
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 void Guard::order(GuardOrder::Kind kind, int signal) const {

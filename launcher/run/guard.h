@@ -44,6 +44,9 @@ class Guard {
   };
   Reports receive() const;
 
+  // After its last report the guard only has to be taken in, so that not even a zombie stays.
+  void wait_for_end() const;
+
  private:
   UniqueFd socket_;
   pid_t pid_ = -1;
