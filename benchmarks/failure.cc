@@ -196,9 +196,8 @@ std::string failure_tables(const Bench& bench, const Results& results) {
       "The other 7 obey SIGTERM (they die of it at once):\n\n{}\n"
       "The other 7 ignore SIGTERM (paddle-launch with `--grace {}`):\n\n{}\n"
       "hydra does not stop for an exit code, so its first trainer dies of SIGSEGV; it sends "
-      "SIGKILL "
-      "at once. mpirun has waits of its own (1 s and 2 s). *Gone* is a trainer's exit, seen by "
-      "a pidfd.\n",
+      "SIGKILL at once. mpirun has waits of its own (1 s and 2 s). *Gone* is a trainer's exit, "
+      "seen by a pidfd.\n",
       kTrainers, one_table(bench, results, "obey"), kGrace, one_table(bench, results, "ignore"));
 }
 

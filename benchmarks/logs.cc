@@ -185,8 +185,8 @@ std::string log_tables(const Bench& bench, const Results& results) {
       "`python3 -u` writers, one write a line:\n\n{}\n"
       "Buffered writers (PYTHONUNBUFFERED unset):\n\n{}\n"
       "Files are one for each trainer; the others write into one pipe, which the benchmark reads. "
-      "Every "
-      "line of every run is checked: whole, in its rank's order, none missing; a subject with a "
+      "Every line of every run is checked: whole, in its rank's order, none missing; a subject "
+      "with a "
       "torn or lost line has failed. *Start alone* is the same job with 0 lines.\n",
       kTrainers, line_count(bench), one_table(bench, results, true),
       one_table(bench, results, false));

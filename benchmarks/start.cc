@@ -132,8 +132,8 @@ std::string start_tables(const Bench& bench, const Results& results) {
   return fmt::format(
       "## Start: N trainers of /bin/true, wall time of the whole job\n\n{}\n"
       "mpirun's ranks are `sleep {}` and that time is taken off (it hangs with many ranks that end "
-      "at "
-      "once; up to 64 ranks). torchrun and Paddle's own: {} trainers only. *Until nothing is left* "
+      "at once; up to 64 ranks). torchrun and Paddle's own: {} trainers only. *Until nothing is "
+      "left* "
       "ends when the last process that the launcher started is gone; *CPU time* is that of all of "
       "them.\n",
       table.markdown(), kRankLife, kPythonLaunchersAt);

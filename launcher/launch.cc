@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/launch.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -90,6 +91,17 @@ PodOffer make_offer(const std::string& host, const ChosenCards& chosen,
   return offer;
 }
 
+// Port locks, logs and sockets of large pods need more descriptors than the usual soft limit
+// allows.
+rlimit raise_open_files() {
+  rlimit given{};
+  getrlimit(RLIMIT_NOFILE, &given);
+  rlimit raised = given;
+  raised.rlim_cur = given.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &raised);
+  return given;
+}
+
 std::vector<std::string> cpu_warning(const Machine& here, std::size_t trainers) {
   if (here.cpus.size() >= trainers) return {};
   return {
@@ -113,6 +125,7 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
   const std::vector<std::vector<int>> cpus = job.bind == Binding::Numa
                                                  ? cpus_for_trainers(cards, here.cpus)
                                                  : std::vector<std::vector<int>>{};
+  const rlimit open_files_given = raise_open_files();
   const PortLease ports = lease_ports({.count = static_cast<int>(cards.size()),
                                        .start = job.start_port,
                                        .start_source = job.start_port_source,
@@ -139,7 +152,8 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
     return std::fflush(stdout) == 0 ? 0 : 1;
   }
   warnings.insert(warnings.begin(), command.warnings.begin(), command.warnings.end());
-  return run_round(job, env, here, world, plan, {.notices = command.notices, .warnings = warnings});
+  return run_round(job, env, here, world, plan, {.notices = command.notices, .warnings = warnings},
+                   open_files_given);
 }
 
 }  // namespace paddle_launch

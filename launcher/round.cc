@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <map>
 
@@ -30,16 +31,8 @@
 namespace paddle_launch {
 namespace {
 
-// Port locks, logs and sockets of large pods need more descriptors than the usual soft limit;
-// trainers get back what we were given.
-rlimit raise_open_files() {
-  rlimit given{};
-  getrlimit(RLIMIT_NOFILE, &given);
-  rlimit raised = given;
-  raised.rlim_cur = given.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &raised);
-  return given;
-}
+// How long a console that does not take our output is waited for after an interrupt.
+constexpr std::chrono::milliseconds kPatienceOfAnImpatientUser{500};
 
 std::vector<std::string> make_start_lines(const ProcessPlan& plan) {
   const std::string now = timestamp();
@@ -91,8 +84,6 @@ std::vector<std::pair<std::string, std::string>> resolved_arguments(const JobSpe
 
 void open_the_console(const Voice& voice, const JobSpec& job, const WorldPlan& world,
                       const CollectivePlan& plan, const Remarks& remarks) {
-  for (const std::string& text : remarks.warnings) voice.warning(text);
-  for (const std::string& text : remarks.notices) voice.info(text);
   voice.block(argument_banner(resolved_arguments(job, world, plan.processes)));
   if (!plan.backup_path.empty()) {
     voice.info(
@@ -107,12 +98,15 @@ void open_the_console(const Voice& voice, const JobSpec& job, const WorldPlan& w
       "Local start {} processes. First process distributed environment info (Only For Debug):",
       plan.processes.processes.size()));
   voice.block(environment_table(std::move(env)));
+  for (const std::string& text : remarks.warnings) voice.warning(text);
+  for (const std::string& text : remarks.notices) voice.info(text);
 }
 
 }  // namespace
 
 int run_round(const JobSpec& job, const Environment& env, const Machine& here,
-              const WorldPlan& world, const CollectivePlan& plan, const Remarks& remarks) {
+              const WorldPlan& world, const CollectivePlan& plan, const Remarks& remarks,
+              const rlimit& open_files_given) {
   const ProcessPlan& processes = plan.processes;
   const std::string log_dir =
       lookup(Environment(processes.common_env.begin(), processes.common_env.end()),
@@ -123,9 +117,11 @@ int run_round(const JobSpec& job, const Environment& env, const Machine& here,
   for (std::string& problem : write_shared_files(world, plan, log_dir))
     said.warnings.push_back(std::move(problem));
 
-  const rlimit open_files = raise_open_files();
   const long oom_kills_before = oom_kills_so_far();
-  SignalWatch signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP});
+  // Whoever started us may ignore SIGCHLD; then the kernel would throw away how our children ended.
+  const bool sigchld_was_ignored = is_ignored(SIGCHLD);
+  signal(SIGCHLD, SIG_DFL);
+  SignalWatch signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD});
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 
   const std::vector<std::string> start_lines = make_start_lines(processes);
@@ -149,7 +145,8 @@ int run_round(const JobSpec& job, const Environment& env, const Machine& here,
                           .own_session = !lends_terminal,
                           .lend_terminal = lends_terminal,
                           .mask = signals.mask_at_start(),
-                          .open_files = open_files,
+                          .ignore_sigchld = sigchld_was_ignored,
+                          .open_files = open_files_given,
                           .start_lines = start_lines});
   const Aftermath aftermath(processes, here.host_name, oom_kills_before);
   Supervisor supervisor(
@@ -161,9 +158,11 @@ int run_round(const JobSpec& job, const Environment& env, const Machine& here,
        .second_interrupt = [&] { voice.error("interrupted again: killing what is left"); }});
   const RoundResult result = supervisor.run();
   terminal.take_back();
-  console.drain(signals);
+  const auto patience =
+      result.user_is_impatient ? std::optional(kPatienceOfAnImpatientUser) : std::nullopt;
+  console.drain(signals, patience);
   aftermath.tell_end(voice, result);
-  console.finish(signals);
+  console.finish(signals, patience);
   guard.wait_for_end();
   return exit_status(result.outcome);
 }

@@ -2,6 +2,8 @@
 // One round, from the prepared log directory to the last word on the console.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <string>
 #include <vector>
 
@@ -18,8 +20,9 @@ struct Remarks {
   std::vector<std::string> warnings;
 };
 
-// Returns the exit status.
+// Returns the exit status. Trainers get back the limit on open files that we were given.
 int run_round(const JobSpec& job, const Environment& env, const Machine& here,
-              const WorldPlan& world, const CollectivePlan& plan, const Remarks& remarks);
+              const WorldPlan& world, const CollectivePlan& plan, const Remarks& remarks,
+              const rlimit& open_files_given);
 
 }  // namespace paddle_launch

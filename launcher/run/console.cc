@@ -72,12 +72,17 @@ void Console::send_unsent() {
   }
 }
 
-std::optional<char> Console::wait_for_answer(SignalWatch& signals) {
+std::optional<char> Console::wait_for_answer(SignalWatch& signals,
+                                             std::optional<std::chrono::milliseconds> patience) {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + patience.value_or(std::chrono::milliseconds(0));
   while (socket_) {
     const short wanted = static_cast<short>(POLLIN | (unsent_.empty() ? 0 : POLLOUT));
     std::array<pollfd, 2> watched = {pollfd{socket_.get(), wanted, 0},
                                      pollfd{signals.fd(), POLLIN, 0}};
-    poll(watched.data(), watched.size(), -1);
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (patience && left <= 0) break;
+    poll(watched.data(), watched.size(), patience ? static_cast<int>(left) : -1);
     if (watched[1].revents != 0) {
       const std::optional<int> signal = signals.next();
       if (signal && asks_to_end(*signal)) break;
@@ -92,14 +97,14 @@ std::optional<char> Console::wait_for_answer(SignalWatch& signals) {
   return std::nullopt;
 }
 
-bool Console::drain(SignalWatch& signals) {
+bool Console::drain(SignalWatch& signals, std::optional<std::chrono::milliseconds> patience) {
   send_or_keep(std::string(1, kConsoleDrain));
-  return wait_for_answer(signals).has_value();
+  return wait_for_answer(signals, patience).has_value();
 }
 
-void Console::finish(SignalWatch& signals) {
+void Console::finish(SignalWatch& signals, std::optional<std::chrono::milliseconds> patience) {
   send_or_keep(std::string(1, kConsoleEnd));
-  const std::optional<char> answer = wait_for_answer(signals);
+  const std::optional<char> answer = wait_for_answer(signals, patience);
   socket_.reset();
   // Closing inotify takes the kernel some 15 ms; that process is left to end by itself.
   if (answer == kConsoleEnd) waitpid(pid_, nullptr, 0);

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <deque>
 #include <optional>
 #include <string>
@@ -44,14 +45,15 @@ class Console {
   bool has_unsent() const { return !unsent_.empty(); }
   void send_unsent();
 
-  // Waits until everything written to the followed logs so far is on stdout. False: an interrupt
-  // came first, or the console is gone, and it is given up.
-  bool drain(SignalWatch& signals);
-  // Waits until everything said is on stderr, then ends the process, with the same exception.
-  void finish(SignalWatch& signals);
+  // Waits until everything written to the followed logs so far is on stdout: until an interrupt
+  // comes, or for the given time when one came already. False: the console is given up.
+  bool drain(SignalWatch& signals, std::optional<std::chrono::milliseconds> patience = {});
+  // Waits until everything said is on stderr, then ends the process, with the same exceptions.
+  void finish(SignalWatch& signals, std::optional<std::chrono::milliseconds> patience = {});
 
  private:
-  std::optional<char> wait_for_answer(SignalWatch& signals);
+  std::optional<char> wait_for_answer(SignalWatch& signals,
+                                      std::optional<std::chrono::milliseconds> patience);
   void send_or_keep(std::string message);
   void give_up();
 

@@ -68,13 +68,13 @@ void ConsoleProcess::leave_the_launchers_world(pid_t launcher) {
 }
 
 void ConsoleProcess::run() {
-  for (;;) {
+  // Messages first: the banner was said before the first trainer was started.
+  while (take_messages()) {
     const bool copied = copy_all();
     std::array<pollfd, 2> watched = {pollfd{socket_.get(), POLLIN, 0},
                                      pollfd{inotify_.get(), POLLIN, 0}};
     poll(watched.data(), watched.size(), copied ? kFastMilliseconds : poll_timeout());
     if (watched[1].revents != 0) take_notifications();
-    if (watched[0].revents != 0 && !take_messages()) return;
   }
 }
 
@@ -162,14 +162,15 @@ bool ConsoleProcess::copy(Follower& follower) {
   return true;
 }
 
-// The file may be full of something else when the disk refused our line; then nothing is skipped.
+// The file may hold something else when the disk refused our line; then nothing is skipped.
 bool ConsoleProcess::skip_start_line(Follower& follower, off_t size) {
-  const std::string& line = follower.log.start_line;
-  const auto length = static_cast<off_t>(line.size());
-  if (size - follower.at < length) return false;
-  std::string found(line.size(), '\0');
+  std::string found(follower.log.start_line.size() + 1, '\0');
   const ssize_t count = pread(follower.log.file.get(), found.data(), found.size(), follower.at);
-  if (count == length && found == line) follower.at += length;
+  if (count <= 0) return false;
+  // After an unfinished line of an earlier run ours begins with a newline.
+  const std::string line = (found.front() == '\n' ? "\n" : "") + follower.log.start_line;
+  if (size - follower.at < static_cast<off_t>(line.size())) return false;
+  if (found.compare(0, line.size(), line) == 0) follower.at += static_cast<off_t>(line.size());
   follower.start_line_pending = false;
   return true;
 }

@@ -23,6 +23,7 @@ struct GuardSettings {
   bool own_session = true;     // false: a trainer needs the terminal, which belongs to our session
   bool lend_terminal = false;  // the trainer with stdin becomes the terminal's foreground group
   sigset_t mask{};             // what trainers get back
+  bool ignore_sigchld = false;
   rlimit open_files{};
   std::vector<std::string>
       start_lines;  // the first line of each log, in the order of the processes

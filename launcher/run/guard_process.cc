@@ -69,7 +69,12 @@ void GuardProcess::run() {
     const bool nothing_left = reap();
     send_reports();
     if (nothing_left) break;
-    if (phase_ == Phase::Running && !any_worker_alive()) stop();
+    if (!launcher_alive_ || !any_worker_alive()) stop();
+    if (freezing_ && all_suspended()) {
+      freezing_ = false;
+      unsent_.push_back({.kind = GuardReport::Kind::Frozen});
+      continue;
+    }
     if (phase_ == Phase::Stopping) tell_orphans();
     if (phase_ == Phase::Killing) kill_all();
     if (phase_ == Phase::Killing && Clock::now() > deadline_) {
@@ -89,6 +94,11 @@ std::size_t GuardProcess::worker_of(pid_t pid) const {
   const auto found = std::find_if(workers_.begin(), workers_.end(),
                                   [pid](const Worker& worker) { return worker.pid == pid; });
   return found == workers_.end() ? kNobody : static_cast<std::size_t>(found - workers_.begin());
+}
+
+bool GuardProcess::all_suspended() const {
+  return std::all_of(workers_.begin(), workers_.end(),
+                     [](const Worker& worker) { return worker.pid <= 0 || worker.suspended; });
 }
 
 bool GuardProcess::any_worker_alive() const {
@@ -178,6 +188,7 @@ void GuardProcess::obey(const GuardOrder& order) {
       for (const Worker& worker : workers_) {
         if (worker.pid > 0) kill(-worker.pid, SIGSTOP);
       }
+      freezing_ = true;
       return;
     case GuardOrder::Kind::Thaw:
       return thaw();
@@ -251,7 +262,6 @@ void GuardProcess::wait_for_something() {
   }
   if (watched[1].revents != 0) take_orders();
   if (watched[2].revents != 0) launcher_alive_ = false;
-  if (!launcher_alive_) stop();
   if (phase_ != Phase::Stopping || Clock::now() < deadline_) return;
   // We overslept by more than the whole grace (a suspended machine): the trainers slept as well.
   if (Clock::now() - deadline_ > settings_.grace && settings_.grace.count() > 0 &&

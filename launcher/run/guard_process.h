@@ -56,6 +56,7 @@ class GuardProcess {
   void wait_for_something();
   void send_reports();
   bool any_worker_alive() const;
+  bool all_suspended() const;
   std::size_t worker_of(pid_t pid) const;
 
   const ProcessPlan& plan_;
@@ -70,6 +71,7 @@ class GuardProcess {
   Clock::time_point deadline_{};  // end of the grace, later of our patience with SIGKILL
   bool launcher_alive_ = true;
   bool grace_renewed_ = false;
+  bool freezing_ = false;  // Frozen is owed to the launcher
 };
 
 }  // namespace paddle_launch

@@ -31,6 +31,22 @@ class CpuMask {
   std::size_t size_ = 0;
 };
 
+// Readable where that is allowed, to see whether an earlier run left its last line unfinished.
+int open_log(const std::string& path, bool overwrite) {
+  const int flags = O_CREAT | O_APPEND | O_CLOEXEC | (overwrite ? O_TRUNC : 0);
+  const int fd = open(path.c_str(), O_RDWR | flags, 0666);
+  return fd >= 0 || errno != EACCES ? fd : open(path.c_str(), O_WRONLY | flags, 0666);
+}
+
+// A full disk may cost us our own line, never the job.
+void write_start_line(int log, const std::string& line) {
+  const off_t size = lseek(log, 0, SEEK_END);
+  char last = '\n';
+  if (size > 0 && pread(log, &last, 1, size - 1) != 1) last = '\n';
+  const std::string text = last == '\n' ? line : "\n" + line;
+  [[maybe_unused]] const ssize_t written = write(log, text.data(), text.size());
+}
+
 std::string assignment(const EnvVar& variable) { return variable.first + "=" + variable.second; }
 
 std::vector<char*> pointers(const std::vector<std::string>& shared,
@@ -58,16 +74,12 @@ void GuardProcess::start_workers() {
 bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string>& shared_env) {
   static const UniqueFd kNull(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const ProcessSpec& spec = plan_.processes[index];
-  const int truncate = settings_.log_overwrite ? O_TRUNC : 0;
-  const UniqueFd log(
-      open(spec.log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | truncate, 0666));
+  const UniqueFd log(open_log(spec.log_path, settings_.log_overwrite));
   if (!log) {
     report_not_started(index, errno, false, true);
     return false;
   }
-  // A full disk may cost us our own line, never the job.
-  const std::string& start_line = settings_.start_lines[index];
-  [[maybe_unused]] const ssize_t written = write(log.get(), start_line.data(), start_line.size());
+  write_start_line(log.get(), settings_.start_lines[index]);
 
   std::vector<std::string> own_env;
   for (const EnvVar& variable : spec.env) own_env.push_back(assignment(variable));
@@ -83,6 +95,7 @@ bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string
                                     .cpus_size = cpus.size(),
                                     .mask = settings_.mask,
                                     .open_files = settings_.open_files,
+                                    .ignore_sigchld = settings_.ignore_sigchld,
                                     .take_terminal = settings_.lend_terminal && spec.has_stdin});
   if (result.error != 0) {
     report_not_started(index, result.error, result.exec, false);

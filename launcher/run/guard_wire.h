@@ -24,6 +24,7 @@ struct GuardReport {
     Exited,
     NotStarted,
     AllStarted,
+    Frozen,     // the order Freeze is carried out: every trainer stands still
     Suspended,  // the trainer that has the terminal was stopped there
     Survivor,   // SIGKILL did not end this process in 30 s
     Drained,    // wait() says that no child is left, or survivors were given up

@@ -43,6 +43,7 @@ struct Shared {
   dup2(request.output_fd, STDOUT_FILENO);
   dup2(request.output_fd, STDERR_FILENO);
   close_everything_else();
+  if (request.ignore_sigchld) signal(SIGCHLD, SIG_IGN);
   sigprocmask(SIG_SETMASK, &request.mask, nullptr);
   execve(request.program, request.argv, request.env);
   shared->error = errno;

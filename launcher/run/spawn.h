@@ -21,7 +21,8 @@ struct SpawnRequest {
   std::size_t cpus_size = 0;
   sigset_t mask{};
   rlimit open_files{};
-  bool take_terminal = false;  // its group becomes the terminal's foreground group
+  bool ignore_sigchld = false;  // as it was for us
+  bool take_terminal = false;   // its group becomes the terminal's foreground group
 };
 
 struct SpawnResult {

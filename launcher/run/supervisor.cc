@@ -53,7 +53,7 @@ Supervisor::Supervisor(Guard& guard, Console& console, SignalWatch& signals,
 
 RoundResult Supervisor::run() {
   loop_.run();
-  return {policy_.outcome(), policy_.exits(), survivors_};
+  return {policy_.outcome(), policy_.exits(), survivors_, interrupted_after_verdict_};
 }
 
 void Supervisor::take_reports() {
@@ -71,6 +71,8 @@ void Supervisor::take(const GuardReport& report) {
     case GuardReport::Kind::AllStarted:
       return;
     case GuardReport::Kind::Suspended:
+      return begin_suspension();
+    case GuardReport::Kind::Frozen:
       return suspend();
     case GuardReport::Kind::Survivor:
       survivors_.push_back(report.pid);
@@ -87,7 +89,9 @@ void Supervisor::take_signals() {
 
 void Supervisor::take(int signal) {
   if (signal == SIGUSR1 || signal == SIGUSR2) return guard_.order(GuardOrder::Kind::Signal, signal);
-  if (signal == SIGTSTP) return suspend();
+  if (signal == SIGTSTP) return begin_suspension();
+  if (signal == SIGCHLD) return reap_strangers();
+  interrupted_after_verdict_ = interrupted_after_verdict_ || policy_.has_verdict();
   carry_out(policy_.interrupted(signal, std::chrono::steady_clock::now()));
 }
 
@@ -103,10 +107,23 @@ void Supervisor::carry_out(StopPolicy::Order order) {
   keep_console_flowing();
 }
 
-void Supervisor::suspend() {
+// Ctrl-Z: first the trainers, then the launcher.
+void Supervisor::begin_suspension() {
+  if (std::exchange(suspending_, true)) return;
   guard_.order(GuardOrder::Kind::Freeze);
+}
+
+void Supervisor::suspend() {
+  suspending_ = false;
   terminal_.suspend_launcher();
   guard_.order(GuardOrder::Kind::Thaw);
+}
+
+// As the first process of a container we inherit orphans that are none of our trainers'.
+void Supervisor::reap_strangers() const {
+  for (const pid_t pid : children_of_this_process()) {
+    if (pid != guard_.pid() && pid != console_.pid()) waitpid(pid, nullptr, WNOHANG);
+  }
 }
 
 // The trainers died with their parent (PDEATHSIG); what they had started is ours now.

@@ -19,7 +19,8 @@ namespace paddle_launch {
 struct RoundResult {
   Outcome outcome;
   std::vector<ProcessExit> exits;
-  std::vector<int> survivors;  // pids that SIGKILL did not end
+  std::vector<int> survivors;      // pids that SIGKILL did not end
+  bool user_is_impatient = false;  // an interrupt came when the end was decided already
 };
 
 struct SupervisorNews {
@@ -40,7 +41,9 @@ class Supervisor {
   void take_signals();
   void take(int signal);
   void carry_out(StopPolicy::Order order);
+  void begin_suspension();
   void suspend();
+  void reap_strangers() const;
   void guard_is_gone();
   void keep_console_flowing();
 
@@ -54,6 +57,8 @@ class Supervisor {
   std::vector<int> survivors_;
   bool console_watched_ = false;
   bool drained_ = false;
+  bool suspending_ = false;
+  bool interrupted_after_verdict_ = false;
 };
 
 }  // namespace paddle_launch

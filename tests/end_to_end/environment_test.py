@@ -104,7 +104,8 @@ class VariablesTest(LauncherCase):
         self.assertEqual(envs[0]["PADDLE_WORLD_DEVICE_IDS"], "0:1,2:3")
 
     def test_proxies_are_put_aside(self):
-        given = {"http_proxy": "http://a", "HTTP_PROXY": "http://b", "https_proxy": "http://c", "HTTPS_PROXY": "http://d",
+        given = {"http_proxy": "http://a", "HTTP_PROXY": "http://b", "https_proxy": "http://c",
+                 "HTTPS_PROXY": "http://d",
                  "no_proxy": "x"}
         _, envs = self.run_and_read(1, "--nproc_per_node=1", env=given)
         for name, value in given.items():
@@ -126,7 +127,8 @@ class VariablesTest(LauncherCase):
         self.assertIn(b"\0RAW=\xff\xfe=\x80\0", b"\0" + (self.dir / "env.0").read_bytes())
 
     def test_values_of_an_outer_job_are_replaced(self):
-        _, envs = self.run_and_read(2, "--nproc_per_node=2", env={"PADDLE_TRAINER_ID": "77", "PADDLE_CURRENT_ENDPOINT": "x:1"})
+        _, envs = self.run_and_read(2, "--nproc_per_node=2",
+                                    env={"PADDLE_TRAINER_ID": "77", "PADDLE_CURRENT_ENDPOINT": "x:1"})
         self.assertEqual([env["PADDLE_TRAINER_ID"] for env in envs], ["0", "1"])
         names = (self.dir / "env.0").read_bytes().split(b"\0")
         self.assertEqual(len([part for part in names if part.startswith(b"PADDLE_TRAINER_ID=")]), 1)
@@ -159,7 +161,8 @@ class DryRunTest(LauncherCase):
         run = self.run_launcher("--dry_run", "--assume_gpus", "--gpus=0,1", SH, "-c", ": >started", "a b")
         self.assert_status(run, 0)
         text = run.out.decode()
-        for word in ("rank 0", "rank 1", "PADDLE_TRAINER_ENDPOINTS", "FLAGS_selected_gpus", "/bin/sh", "a b", "127.0.0.1"):
+        for word in ("rank 0", "rank 1", "PADDLE_TRAINER_ENDPOINTS", "FLAGS_selected_gpus", "/bin/sh", "a b",
+                     "127.0.0.1"):
             self.assertIn(word, text)
         self.assertEqual(os.listdir(self.dir), [])
 
@@ -207,9 +210,10 @@ class PortsTest(LauncherCase):
     def test_launchers_at_once_never_share_a_port(self):
         gate = self.gate()
         # Trainers that do not bind their ports: only the launchers' reservation keeps them apart.
-        text = "echo $PADDLE_TRAINER_ENDPOINTS,$PADDLE_MASTER >>ports; " + HOLD.replace("ready.$", "ready.$N.$").replace(".tmp.$", ".tmp.$N.$")
-        runs = [self.start(f"--log_dir=log.{n}", "--nproc_per_node=8", SH, "-c",
-                           "[ $PADDLE_TRAINER_ID = 0 ] || exit 0; " + text, env={"N": str(n)}) for n in range(12)]
+        hold = HOLD.replace("ready.$", "ready.$N.$").replace(".tmp.$", ".tmp.$N.$")
+        text = "[ $PADDLE_TRAINER_ID = 0 ] || exit 0; echo $PADDLE_TRAINER_ENDPOINTS,$PADDLE_MASTER >>ports; " + hold
+        runs = [self.start(f"--log_dir=log.{n}", "--nproc_per_node=8", SH, "-c", text, env={"N": str(n)})
+                for n in range(12)]
         for n in range(12):
             self.wait_file(f"ready.{n}.0")
         gate.open()
@@ -259,7 +263,8 @@ class PortsTest(LauncherCase):
 
     def test_a_port_range_is_kept(self):
         start = free_port_run(12)
-        run = self.run_launcher("--nproc_per_node=4", f"--port_range={start}:{start + 11}", SH, "-c", "echo $PADDLE_TRAINER_ENDPOINTS")
+        run = self.run_launcher("--nproc_per_node=4", f"--port_range={start}:{start + 11}", SH, "-c",
+                                "echo $PADDLE_TRAINER_ENDPOINTS")
         self.assert_status(run, 0)
         for port in map(int, re.findall(r":(\d+)", run.out.decode())):
             self.assertTrue(start <= port <= start + 11, run.told())
@@ -267,7 +272,8 @@ class PortsTest(LauncherCase):
 
 class InheritanceTest(LauncherCase):
     def test_directory_and_umask(self):
-        run = self.run_launcher("--nproc_per_node=1", SH, "-c", "pwd; umask; : >made", preexec_fn=lambda: os.umask(0o027))
+        run = self.run_launcher("--nproc_per_node=1", SH, "-c", "pwd; umask; : >made",
+                                preexec_fn=lambda: os.umask(0o027))
         self.assert_status(run, 0)
         self.assertEqual(run.out.decode().split(), [str(self.dir), "0027"])
         self.assertEqual((self.dir / "made").stat().st_mode & 0o777, 0o640)
@@ -282,7 +288,8 @@ class InheritanceTest(LauncherCase):
 
         for prepare in (None, odd):
             direct = subprocess.run(read, capture_output=True, preexec_fn=prepare, restore_signals=prepare is None)
-            run = self.run_launcher("--log_overwrite=1", "--nproc_per_node=1", *read, preexec_fn=prepare, restore_signals=prepare is None)
+            run = self.run_launcher("--log_overwrite=1", "--nproc_per_node=1", *read, preexec_fn=prepare,
+                                    restore_signals=prepare is None)
             self.assert_status(run, 0)
             self.assertEqual(run.out.decode(), direct.stdout.decode())
 
@@ -324,7 +331,9 @@ class InheritanceTest(LauncherCase):
         self.assert_status(run, 0)
 
     def test_stdout_and_stderr_are_the_log_opened_to_append(self):
-        run = self.run_launcher("--nproc_per_node=1", SH, "-c", "x=$(readlink /proc/$$/fd/1 /proc/$$/fd/2); y=$(cat /proc/$$/fdinfo/2); echo \"$x\" >links; echo \"$y\" >info")
+        text = ('links=$(readlink /proc/$$/fd/1 /proc/$$/fd/2); info=$(cat /proc/$$/fdinfo/2); '
+                'echo "$links" >links; echo "$info" >info')
+        run = self.run_launcher("--nproc_per_node=1", SH, "-c", text)
         self.assert_status(run, 0)
         self.assertEqual(self.read("links").split(), [str(self.dir / "log/workerlog.0")] * 2)
         flags = int(re.search(r"flags:\s*(\d+)", self.read("info")).group(1), 8)

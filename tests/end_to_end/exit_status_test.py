@@ -64,7 +64,7 @@ class ExitStatusTest(LauncherCase):
     def test_the_first_failures_code_wins_over_later_ones(self):
         gate = self.gate()
         text = ("trap 'exit 9' TERM; " + HOLD +
-                "if [ $PADDLE_TRAINER_ID = 2 ]; then exit 5; fi; sleep 1000 & wait")
+                "if [ $PADDLE_TRAINER_ID = 2 ]; then exit 5; fi; while :; do sleep 0.05; done")
         run = self.start("--nproc_per_node=4", SH, "-c", text)
         self.wait_ready(4)
         gate.open()
@@ -94,7 +94,8 @@ class ExitStatusTest(LauncherCase):
 
     def test_a_trainer_that_ends_early_with_0_is_fine(self):
         gate = self.gate()
-        text = "if [ $PADDLE_TRAINER_ID != 2 ]; then echo $$ >early.$PADDLE_TRAINER_ID; exit 0; fi; " + HOLD + "echo late"
+        early = "if [ $PADDLE_TRAINER_ID != 2 ]; then echo $$ >early.$PADDLE_TRAINER_ID; exit 0; fi; "
+        text = early + HOLD + "echo late"
         run = self.start("--nproc_per_node=3", SH, "-c", text)
         pids = [int(self.wait_file("early.0") or 0), int(self.wait_file("early.1") or 0)]
         self.wait_ready([2])

@@ -75,7 +75,8 @@ class FailureReportTest(LauncherCase):
         run, _ = self.fail_one(2, 0, "exit 3")
         self.assert_told(run, re.compile(r"rank 0 failed: exit code 3; stopping 1 other\b"))
         alone = self.run_launcher("--nproc_per_node=1", SH, "-c", "exit 3")
-        self.assertTrue(any(line.endswith("] rank 0 failed: exit code 3") for line in alone.err.split("\n")), alone.told())
+        self.assertTrue(any(line.endswith("] rank 0 failed: exit code 3") for line in alone.err.split("\n")),
+                        alone.told())
 
     def test_a_signal_in_words(self):
         run, _ = self.fail_one(2, 1, "kill -SEGV $$;")
@@ -93,7 +94,8 @@ class FailureReportTest(LauncherCase):
         bare.returncode = 0
         if not os.WCOREDUMP(status):
             self.skipTest("the kernel writes no core file here (core_pattern)")
-        run, _ = self.fail_one(2, 1, "kill -SEGV $$;", preexec_fn=unlimited, env=sanitizer_options("disable_coredump=0"))
+        run, _ = self.fail_one(2, 1, "kill -SEGV $$;", preexec_fn=unlimited,
+                               env=sanitizer_options("disable_coredump=0"))
         self.assert_status(run, 139)
         self.assertIn("killed by SIGSEGV (core dumped)", self.report(run))
 
@@ -103,7 +105,8 @@ class FailureReportTest(LauncherCase):
         self.assertIn("exit code 137: probably killed by the OOM killer", self.report(run))
 
     def test_the_last_20_lines_are_shown(self):
-        run, _ = self.fail_one(2, 1, "for i in 1 2 3 4 5; do for j in 1 2 3 4 5 6 7 8 9 0; do echo line=$i$j=; done; done; exit 7")
+        loop = "for i in 1 2 3 4 5; do for j in 1 2 3 4 5 6 7 8 9 0; do echo line=$i$j=; done; done; "
+        run, _ = self.fail_one(2, 1, loop + "exit 7")
         report = self.report(run)
         shown = re.findall(r"line=(\d+)=", report)
         everything = [f"{i}{j}" for i in range(1, 6) for j in (1, 2, 3, 4, 5, 6, 7, 8, 9, 0)]
@@ -137,7 +140,8 @@ class FailureReportTest(LauncherCase):
         self.assertIn("what came of it", report)
 
     def test_control_bytes_and_invalid_utf8_do_not_reach_the_terminal(self):
-        run, _ = self.fail_one(2, 1, r"printf 'bad \377\376 utf8\n\033[2Jclear\007 \000nul\n\033]0;title\007end\n'; exit 7")
+        dirt = r"printf 'bad \377\376 utf8\n\033[2Jclear\007 \000nul\n\033]0;title\007end\n'; "
+        run, _ = self.fail_one(2, 1, dirt + "exit 7")
         self.assert_status(run, 7)
         raw = run.err_path.read_bytes()
         report = raw[raw.index(b"ABORT!!!"):]

@@ -13,8 +13,8 @@ import sys
 import time
 import unittest
 
-from harness import (HOLD, OTHER_UID, SH, TRAINERS, LauncherCase, all_pids, binary, children, comm, describe, sanitizer_options,
-                     stat_fields, wait_until)
+from harness import (HOLD, OTHER_UID, SH, TRAINERS, LauncherCase, all_pids, binary, children, comm,
+                     sanitizer_options, stat_fields, wait_until)
 
 SETUP_FAILED = 97
 MANY_SECONDS = 45.0
@@ -80,7 +80,8 @@ class NoMoreProcessesTest(SurroundingsCase):
             os.mkdir(group)
         except OSError as error:
             self.skipTest(f"no cgroup can be made: {error}")
-        self.addCleanup(lambda: wait_until(lambda: not os.path.isdir(group) or not self.remove(group), "the cgroup to empty", 20))
+        self.addCleanup(lambda: wait_until(lambda: not os.path.isdir(group) or not self.remove(group),
+                                           "the cgroup to empty", 20))
         with open(f"{group}/pids.max", "w") as file:
             file.write("14")
 
@@ -111,7 +112,8 @@ class DiskTest(SurroundingsCase):
         return run
 
     def test_a_disk_that_fills_up_does_not_stop_the_job(self):
-        run = self.on_small_disk("head -c 3000000 /dev/zero 2>/dev/null; echo through >through.$PADDLE_TRAINER_ID; exit 0", "--nproc_per_node=2")
+        text = "head -c 3000000 /dev/zero 2>/dev/null; echo through >through.$PADDLE_TRAINER_ID; exit 0"
+        run = self.on_small_disk(text, "--nproc_per_node=2")
         self.assert_status(run, 0)
         self.assertEqual(self.read("through.0"), "through\n")
         self.assertEqual(run.out.strip(b"\0"), b"")
@@ -152,7 +154,8 @@ class DiskTest(SurroundingsCase):
             self.skipTest(f"no loop device: {tried.stderr.strip()}")
         self.addCleanup(subprocess.run, ["umount", "-l", str(disk)])
         # Should this test itself be killed, nothing hangs for ever.
-        rescue = subprocess.Popen([SH, "-c", 'sleep 58; exec fsfreeze -u "$1"', "sh", str(disk)], cwd="/", env={"PATH": self.environment()["PATH"]},
+        rescue = subprocess.Popen([SH, "-c", 'sleep 58; exec fsfreeze -u "$1"', "sh", str(disk)], cwd="/",
+                                  env={"PATH": self.environment()["PATH"]},
                                   start_new_session=True)
 
         def thaw():
@@ -227,9 +230,11 @@ class DiskTest(SurroundingsCase):
         self.need_root("to mount read-only directories")
         places = [place for place in ("/tmp", "/var/tmp", "/dev/shm") if os.path.isdir(place)]
         covers = " && ".join(f"mount -t tmpfs -o ro,size=4k tmpfs {place}" for place in places)
-        setup = (f"mount -t tmpfs tmpfs /mnt && cp '{binary()}' /mnt/paddle-launch && mkdir /mnt/work && cd /mnt/work && {covers}")
+        setup = (f"mount -t tmpfs tmpfs /mnt && cp '{binary()}' /mnt/paddle-launch && mkdir /mnt/work && "
+                 f"cd /mnt/work && {covers}")
         prefix = self.namespace(["-m"], setup)
-        run = self.run_launcher("--nproc_per_node=2", SH, "-c", "echo hello", prefix=prefix, program="/mnt/paddle-launch")
+        run = self.run_launcher("--nproc_per_node=2", SH, "-c", "echo hello", prefix=prefix,
+                                program="/mnt/paddle-launch")
         self.check_setup(run)
         self.assert_status(run, 0)
         self.assertEqual(run.out, b"hello\n")
@@ -254,11 +259,12 @@ class KernelTest(SurroundingsCase):
 
     def test_an_ephemeral_range_that_covers_all_ports(self):
         self.need_root("to make a network namespace")
-        loopback_up = ("import fcntl,socket,struct;"
-                       "fcntl.ioctl(socket.socket(socket.AF_INET,socket.SOCK_DGRAM),0x8914,struct.pack('16sh14x',b'lo',1))")
+        loopback_up = ("import fcntl,socket,struct;s=socket.socket(socket.AF_INET,socket.SOCK_DGRAM);"
+                       "fcntl.ioctl(s,0x8914,struct.pack('16sh14x',b'lo',1))")
         prefix = self.namespace(["-n"], f"'{sys.executable}' -IS -c \"{loopback_up}\" && "
                                 "echo '1024 65535' >/proc/sys/net/ipv4/ip_local_port_range")
-        run = self.run_launcher("--nproc_per_node=4", SH, "-c", "echo $PADDLE_TRAINER_ENDPOINTS,$PADDLE_MASTER", prefix=prefix)
+        run = self.run_launcher("--nproc_per_node=4", SH, "-c", "echo $PADDLE_TRAINER_ENDPOINTS,$PADDLE_MASTER",
+                                prefix=prefix)
         self.check_setup(run)
         self.assert_status(run, 0)
         self.assertEqual(len(set(re.findall(r":(\d+)", run.out.decode()))), 5)
@@ -280,7 +286,8 @@ class KernelTest(SurroundingsCase):
         for text, status in ((HOLD, 0), (FAIL_1, 7)):
             with self.subTest(status=status):
                 gate = self.gate()
-                run = self.start("--nproc_per_node=3", SH, "-c", text, prefix=prefix, program=str(self.base / "paddle-launch"))
+                run = self.start("--nproc_per_node=3", SH, "-c", text, prefix=prefix,
+                                 program=str(self.base / "paddle-launch"))
                 try:
                     self.wait_ready(3)
                 except AssertionError:
@@ -372,12 +379,13 @@ class FirstProcessTest(SurroundingsCase):
         tool = shutil.which("nsenter")
         if tool is None:
             self.skipTest("nsenter is not installed")
-        subprocess.run([tool, "-t", str(first), "-p", "-m", SH, "-c", "(exit 9) & (sleep 0.1; exit 9) & exit 0"], check=True,
+        subprocess.run([tool, "-t", str(first), "-p", "-m", SH, "-c", "(exit 9) & (sleep 0.1; exit 9) & exit 0"],
+                       check=True,
                        cwd="/")
 
         def reaped():
-            fields = [(pid, stat_fields(pid)) for pid in all_pids()]
-            return [pid for pid, field in fields if field and int(field[1]) == first and comm(pid) in ("sh", "sleep")] == []
+            below = [pid for pid in all_pids() if int((stat_fields(pid) or [b"X", b"0"])[1]) == first]
+            return not any(comm(pid) in ("sh", "sleep") for pid in below)
 
         wait_until(reaped, "somebody else's orphans to be reaped by the first process", 20)
         self.assertTrue(run.running())
@@ -464,7 +472,8 @@ class ConsoleTest(SurroundingsCase):
             with self.subTest(flood=len(flood)):
                 read, write = os.pipe()
                 os.close(read)
-                run = self.start("--nproc_per_node=2", SH, "-c", flood + "echo through >through.$PADDLE_TRAINER_ID; exit 0",
+                run = self.start("--nproc_per_node=2", SH, "-c",
+                                 flood + "echo through >through.$PADDLE_TRAINER_ID; exit 0",
                                  stdout=write)
                 os.close(write)
                 run.wait()
@@ -474,7 +483,8 @@ class ConsoleTest(SurroundingsCase):
     def test_a_pipe_that_is_closed_in_the_middle(self):
         read, write = os.pipe()
         gate = self.gate()
-        run = self.start("--nproc_per_node=1", SH, "-c", "echo first; " + HOLD + "head -c 1000000 /dev/zero; exit 7", stdout=write)
+        run = self.start("--nproc_per_node=1", SH, "-c", "echo first; " + HOLD + "head -c 1000000 /dev/zero; exit 7",
+                         stdout=write)
         os.close(write)
         self.assertEqual(os.read(read, 100), b"first\n")
         os.close(read)
@@ -490,7 +500,8 @@ class ConsoleTest(SurroundingsCase):
                 def close(closed=closed):
                     for fd in closed:
                         os.close(fd)
-                run = self.run_launcher("--nproc_per_node=2", SH, "-c", "echo out; echo err >&2; exit 3", preexec_fn=close,
+                run = self.run_launcher("--nproc_per_node=2", SH, "-c", "echo out; echo err >&2; exit 3",
+                                        preexec_fn=close,
                                         stdin=subprocess.DEVNULL)
                 self.assert_status(run, 3)
                 self.assertEqual(self.trainer_bytes(0), b"out\nerr\n")
@@ -507,7 +518,8 @@ class ConsoleTest(SurroundingsCase):
         master, slave = os.openpty()
         self.addCleanup(os.close, master)
         gate = self.gate()
-        run = self.start("--quiet", "--nproc_per_node=2", SH, "-c", self.FLOOD + FAIL_1, stdout=slave, stdin=subprocess.DEVNULL)
+        run = self.start("--quiet", "--nproc_per_node=2", SH, "-c", self.FLOOD + FAIL_1, stdout=slave,
+                         stdin=subprocess.DEVNULL)
         os.close(slave)
         pids = self.wait_ready(2)  # nobody reads the master: its buffer is full
         gate.open()

@@ -244,8 +244,9 @@ class Launch:
         out = self.out
         shown = out if len(out) < 3000 else out[:1500] + b"\n[...]\n" + out[-1500:]
         err = self.err
+        err = err if len(err) < 12000 else err[:6000] + "\n[...]\n" + err[-6000:]
         return (f"command: {self.command}\nstatus: {self.process.poll()}\n--- stdout\n"
-                f"{shown.decode(errors='replace')}\n--- stderr\n{err if len(err) < 12000 else err[:6000] + err[-6000:]}")
+                f"{shown.decode(errors='replace')}\n--- stderr\n{err}")
 
 
 class _Numbers:
@@ -445,7 +446,7 @@ def strip_own_lines(data):
     return re.sub(rb"(?m)^==== paddle-launch.*\n", b"", data)
 
 
-# -- a terminal -----------------------------------------------------------------------------------------------------------
+# -- a terminal ---------------------------------------------------------------------------------------------------
 
 
 class Terminal:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files in the log directory, and what reaches stdout and stderr."""
 
+import concurrent.futures
 import hashlib
 import os
 import re
@@ -10,18 +11,21 @@ import unittest
 from harness import HOLD, READY, SH, LauncherCase, Terminal, wait_until
 
 START = re.compile(rb"^==== paddle-launch .*$", re.M)
+STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} paddle-launch\] "
 RULE = 87
 
 
 class FilesTest(LauncherCase):
     def test_each_rank_has_its_log_and_the_endpoints_are_listed(self):
-        run = self.run_launcher("--nproc_per_node=3", SH, "-c", "echo out $PADDLE_TRAINER_ID; echo $PADDLE_TRAINER_ENDPOINTS >eps")
+        run = self.run_launcher("--nproc_per_node=3", SH, "-c",
+                                "echo out $PADDLE_TRAINER_ID; echo $PADDLE_TRAINER_ENDPOINTS >eps")
         self.assert_status(run, 0)
-        self.assertEqual(sorted(os.listdir(self.dir / "log")), ["endpoints.log", "workerlog.0", "workerlog.1", "workerlog.2"])
+        self.assertEqual(sorted(os.listdir(self.dir / "log")),
+                         ["endpoints.log", "workerlog.0", "workerlog.1", "workerlog.2"])
         for rank in range(3):
             self.assertEqual(self.trainer_bytes(rank), f"out {rank}\n".encode())
         endpoints = self.read("eps").strip().split(",")
-        self.assertEqual(self.read("log/endpoints.log"), "PADDLE_TRAINER_ENDPOINTS:\n" + "".join(e + "\n" for e in endpoints))
+        self.assertEqual(self.read("log/endpoints.log"), "\n".join(["PADDLE_TRAINER_ENDPOINTS:", *endpoints, ""]))
 
     def test_a_start_line_has_date_rank_and_command(self):
         self.run_launcher("--nproc_per_node=2", SH, "-c", "exit 0 # a mark in the command")
@@ -75,7 +79,8 @@ class StdoutTest(LauncherCase):
     def test_rank_0s_bytes_and_nothing_else(self):
         data = bytes(range(256)) * 3 + b"\xff\xfe broken utf8 \xc3 \x00 no end"
         (self.dir / "data").write_bytes(data)
-        run = self.run_launcher("--nproc_per_node=2", SH, "-c", "[ $PADDLE_TRAINER_ID = 0 ] && exec cat data; echo not me")
+        run = self.run_launcher("--nproc_per_node=2", SH, "-c",
+                                "[ $PADDLE_TRAINER_ID = 0 ] && exec cat data; echo not me")
         self.assert_status(run, 0)
         self.assertEqual(run.out, data)
         self.assertTrue(self.log(0).endswith(data))
@@ -104,7 +109,8 @@ class StdoutTest(LauncherCase):
 
     def test_nothing_is_lost_when_a_trainer_prints_and_ends_at_once(self):
         for index in range(20):
-            run = self.run_launcher(f"--log_dir=log.{index}", "--nproc_per_node=2", SH, "-c", "echo line $PADDLE_TRAINER_ID; printf end")
+            run = self.run_launcher(f"--log_dir=log.{index}", "--nproc_per_node=2", SH, "-c",
+                                    "echo line $PADDLE_TRAINER_ID; printf end")
             self.assertEqual(run.out, b"line 0\nend", run.told())
 
     def test_nothing_is_lost_when_a_trainer_is_killed(self):
@@ -115,7 +121,7 @@ class StdoutTest(LauncherCase):
     def test_what_a_victim_says_at_the_end_arrives(self):
         gate = self.gate()
         text = ("trap 'seq 1 5000; echo saved; exit 0' TERM; " + HOLD
-                + "[ $PADDLE_TRAINER_ID = 1 ] && exit 7; sleep 1000 & wait")
+                + "[ $PADDLE_TRAINER_ID = 1 ] && exit 7; while :; do sleep 0.05; done")
         run = self.start("--nproc_per_node=2", SH, "-c", text)
         self.wait_ready(2)
         gate.open()
@@ -192,14 +198,16 @@ class ConsoleTest(LauncherCase):
             self.assertEqual(seen[rank], list(range(1, 5001)))
 
     def test_all_with_small_unbuffered_pieces(self):
-        text = ("i=0; while [ $i -lt 200 ]; do printf $PADDLE_TRAINER_ID; printf '%s' -middle-; echo $i; i=$((i+1)); done")
+        text = ("i=0; while [ $i -lt 200 ]; do "
+                "printf $PADDLE_TRAINER_ID; printf '%s' -middle-; echo $i; i=$((i+1)); done")
         run = self.run_launcher("--console=all", "--nproc_per_node=4", SH, "-c", text)
         self.assert_status(run, 0)
         self.assertEqual(sorted(run.out.decode().splitlines()),
                          sorted(f"[{rank}] {rank}-middle-{i}" for rank in range(4) for i in range(200)))
 
     def test_all_takes_carriage_return_as_a_line_end(self):
-        run = self.run_launcher("--console=all", "--nproc_per_node=1", SH, "-c", r"printf '10%%\r20%%\rdone\nnext\r\nlast'")
+        run = self.run_launcher("--console=all", "--nproc_per_node=1", SH, "-c",
+                                r"printf '10%%\r20%%\rdone\nnext\r\nlast'")
         shown = [line for line in re.split(r"[\r\n]+", run.out.decode()) if line]
         self.assertEqual(shown, ["[0] 10%", "[0] 20%", "[0] done", "[0] next", "[0] last"])
 
@@ -265,7 +273,8 @@ class ColourTest(LauncherCase):
         self.assertNotIn(b"\x1b", terminal.screen)
 
     def test_a_file_gets_no_colour(self):
-        run = self.run_launcher("--nproc_per_node=2", "--console=all", SH, "-c", "echo hello; exit 3", env={"TERM": "xterm"})
+        run = self.run_launcher("--nproc_per_node=2", "--console=all", SH, "-c", "echo hello; exit 3",
+                                env={"TERM": "xterm"})
         self.assertNotIn(b"\x1b", run.out)
         self.assertNotIn("\x1b", run.err)
 
@@ -297,7 +306,7 @@ class BannerTest(LauncherCase):
     def test_the_table_has_the_documents_layout(self):
         run = self.run_launcher("--assume_gpus", "--gpus=0,1,2,3", SH, "-c", "env >env.$PADDLE_TRAINER_ID")
         before, head, rows = self.table(run)
-        self.assertRegex(before, r"^INFO \d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} paddle-launch\] Local start 4 processes\. "
+        self.assertRegex(before, r"^INFO " + STAMP + r"Local start 4 processes\. "
                          r"First process distributed environment info \(Only For Debug\):\s*$")
         self.assertEqual(head.split(), ["Distributed", "Envs", "Value"])
         self.assertEqual(head.index("Value"), 42)
@@ -320,15 +329,24 @@ class BannerTest(LauncherCase):
         own = [line for line in run.err.splitlines() if "paddle-launch]" in line]
         self.assertTrue(own)
         for line in own:
-            self.assertRegex(line, r"^(DEBUG|INFO|WARNING|ERROR) \d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} paddle-launch\] \S")
+            self.assertRegex(line, r"^(DEBUG|INFO|WARNING|ERROR) " + STAMP + r"\S")
 
     def test_the_banner_comes_before_the_trainers_output(self):
-        path = self.base / "both"
-        with open(path, "ab") as file:
-            self.run_launcher("--nproc_per_node=1", SH, "-c", "echo the trainer", stdout=file, stderr=file)
-        text = path.read_text()
-        self.assertLess(text.index("Configuration Arguments"), text.index("\nthe trainer\n"))
-        self.assertLess(text.rindex("=" * RULE), text.index("\nthe trainer\n"))
+        def one(number):
+            path = self.base / f"both.{number}"
+            with open(path, "ab") as file:
+                self.run_launcher(f"--log_dir=log.{number}", "--nproc_per_node=1", SH, "-c", "echo the trainer",
+                                  stdout=file,
+                                  stderr=file)
+            return path.read_text()
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:  # crowded, so that the order is tried in many ways
+            for text in pool.map(one, range(40)):
+                lines = text.splitlines()
+                self.assertEqual(lines.count("the trainer"), 1, text)
+                self.assertEqual(lines[0], "-----------  Configuration Arguments -----------", text)
+                last_rule = max(number for number, line in enumerate(lines) if line == "=" * RULE)
+                self.assertLess(last_rule, lines.index("the trainer"), text)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import signal
 import time
 import unittest
 
-from harness import (DEADLINE, HOLD, SH, LauncherCase, alive, belonging_to, compile_trainer, describe, python_trainer, state,
+from harness import (DEADLINE, HOLD, SH, LauncherCase, alive, belonging_to, compile_trainer, describe, python_trainer,
+                     state,
                      wait_until)
 
 RECORDER = python_trainer("recorder.py")
@@ -129,7 +130,8 @@ class NoLeftoversTest(LauncherCase):
         self.assert_nothing_left()
 
     def test_background_children_of_trainers_that_ended_with_0(self):
-        text = "sleep 1000 & echo $! >>kids; setsid sleep 1000 & echo $! >>kids; (setsid sleep 1000 & echo $! >>kids); exit 0"
+        text = ("sleep 1000 & echo $! >>kids; setsid sleep 1000 & echo $! >>kids; "
+                "(setsid sleep 1000 & echo $! >>kids); exit 0")
         run = self.run_launcher("--nproc_per_node=2", "--grace=1", SH, "-c", text)
         self.assert_status(run, 0)
         kids = [int(pid) for pid in self.read("kids").split()]

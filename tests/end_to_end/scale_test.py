@@ -11,7 +11,8 @@ WORLD = 256
 
 class ScaleTest(LauncherCase):
     def test_all_start_write_and_end(self):
-        run = self.run_launcher(f"--nproc_per_node={WORLD}", SH, "-c", "echo rank $PADDLE_TRAINER_ID of $PADDLE_TRAINERS_NUM", seconds=120)
+        run = self.run_launcher(f"--nproc_per_node={WORLD}", SH, "-c",
+                                "echo rank $PADDLE_TRAINER_ID of $PADDLE_TRAINERS_NUM", seconds=120)
         self.assert_status(run, 0)
         for rank in range(WORLD):
             self.assertEqual(self.trainer_bytes(rank), f"rank {rank} of {WORLD}\n".encode())
@@ -26,7 +27,8 @@ class ScaleTest(LauncherCase):
 
     def test_one_failure_stops_all(self):
         gate = self.gate()
-        run = self.start(f"--nproc_per_node={WORLD}", SH, "-c", HOLD + "[ $PADDLE_TRAINER_ID = 200 ] && exit 7; exec sleep 1000")
+        run = self.start(f"--nproc_per_node={WORLD}", SH, "-c",
+                         HOLD + "[ $PADDLE_TRAINER_ID = 200 ] && exit 7; exec sleep 1000")
         pids = self.wait_ready(WORLD, 120)
         gate.open()
         run.wait(120)

@@ -103,6 +103,15 @@ class StoppingTest(LauncherCase):
         run.wait(MANY_SECONDS)
         self.assert_status(run, 143)
 
+    def test_no_grace_at_all(self):
+        self.gate()
+        run = self.start("--nproc_per_node=2", "--grace=0", SH, "-c", DEAF)
+        pids = self.wait_ready(2)
+        run.send(signal.SIGTERM)
+        run.wait(MANY_SECONDS)
+        self.assert_status(run, 143)
+        self.assert_gone(pids.values())
+
     def test_a_second_interrupt_half_a_second_later_kills_at_once(self):
         for number in (signal.SIGINT, signal.SIGQUIT):
             with self.subTest(signal=number.name):

@@ -6,7 +6,8 @@ import signal
 import time
 import unittest
 
-from harness import (HOLD, READY, SH, LauncherCase, Terminal, binary, children, comm, python_trainer, stat_fields, state,
+from harness import (HOLD, READY, SH, LauncherCase, Terminal, binary, children, comm, python_trainer, stat_fields,
+                     state,
                      wait_until)
 
 RECORDER = python_trainer("recorder.py")
@@ -14,7 +15,8 @@ RECORDER = python_trainer("recorder.py")
 
 class TerminalTest(LauncherCase):
     def test_one_trainer_has_the_terminal(self):
-        terminal = Terminal(self, ["--nproc_per_node=1", SH, "-c", "test -t 0 && echo a tty; read line; echo \"heard:$line\""])
+        terminal = Terminal(self, ["--nproc_per_node=1", SH, "-c",
+                                   "test -t 0 && echo a tty; read line; echo \"heard:$line\""])
         terminal.wait_screen(b"a tty\n")
         terminal.type(b"hello\n")
         terminal.wait_screen(b"heard:hello\n")
@@ -29,7 +31,8 @@ class TerminalTest(LauncherCase):
         self.assertEqual(terminal.wait_event("exited"), ["exited", "0"])
 
     def test_two_trainers_have_dev_null(self):
-        terminal = Terminal(self, ["--nproc_per_node=2", SH, "-c", "readlink /proc/self/fd/0 >in.$PADDLE_TRAINER_ID; read line; exit 0"])
+        terminal = Terminal(self, ["--nproc_per_node=2", SH, "-c",
+                                   "readlink /proc/self/fd/0 >in.$PADDLE_TRAINER_ID; read line; exit 0"])
         self.assertEqual(terminal.wait_event("exited"), ["exited", "0"])
         self.assertEqual([self.read(f"in.{rank}") for rank in range(2)], ["/dev/null\n"] * 2)
 
@@ -70,7 +73,8 @@ class TerminalTest(LauncherCase):
 
     def suspend_and_continue(self, count, *options):
         gate = self.gate()
-        terminal = Terminal(self, [f"--nproc_per_node={count}", *options, SH, "-c", "sleep 1000 & echo $! >kid.$PADDLE_TRAINER_ID; " + HOLD + "echo done"])
+        terminal = Terminal(self, [f"--nproc_per_node={count}", *options, SH, "-c",
+                                   "sleep 1000 & echo $! >kid.$PADDLE_TRAINER_ID; " + HOLD + "echo done"])
         pids = self.wait_ready(count)
         everyone = [*pids.values(), *(int(self.read(f"kid.{rank}")) for rank in range(count))]
         if count == 1:
@@ -159,7 +163,8 @@ class StandardInputTest(LauncherCase):
 
     def test_stdin_0_hands_a_pipe_to_rank_0(self):
         read, write = os.pipe()
-        run = self.start("--stdin=0", "--nproc_per_node=2", SH, "-c", "[ $PADDLE_TRAINER_ID = 0 ] || exit 0; cat", stdin=read)
+        run = self.start("--stdin=0", "--nproc_per_node=2", SH, "-c", "[ $PADDLE_TRAINER_ID = 0 ] || exit 0; cat",
+                         stdin=read)
         os.close(read)
         with open(write, "w") as pipe:
             pipe.write("line one\nline two\n")
@@ -168,7 +173,8 @@ class StandardInputTest(LauncherCase):
         self.assertEqual(run.out, b"line one\nline two\n")
 
     def test_closed_stdin_is_dev_null_for_trainers(self):
-        run = self.run_launcher("--nproc_per_node=2", SH, "-c", "readlink /proc/self/fd/0", preexec_fn=lambda: os.close(0))
+        run = self.run_launcher("--nproc_per_node=2", SH, "-c", "readlink /proc/self/fd/0",
+                                preexec_fn=lambda: os.close(0))
         self.assert_status(run, 0)
         self.assertEqual(run.out, b"/dev/null\n")
 

@@ -169,7 +169,8 @@ class RightUseTest(LauncherCase):
             self.assertEqual((run.status, run.err), (0, ""), run.told())
             text = run.out.decode()
             for word in ("usage", "Base Parameters", "Collective Parameters", "Parameter-Server Parameters",
-                         "Elastic Parameters", "--gpus", "--ips", "--log_dir", "--run_mode", "--servers", "--worker_num",
+                         "Elastic Parameters", "--gpus", "--ips", "--log_dir", "--run_mode", "--servers",
+                         "--worker_num",
                          "--elastic_server", "--dry_run", "training_script"):
                 self.assertIn(word.lower(), text.lower())
         self.assertEqual(os.listdir(self.dir), [])
@@ -198,18 +199,21 @@ class RightUseTest(LauncherCase):
         self.write("train.py", "import sys\nprint(sys.executable, sys.argv, sys.stdout.write_through)\n")
         path = self.python_on_path()
         run = self.run_launcher("--nproc_per_node=1", "train.py", "--gpus", "5", env={"PATH": path})
-        self.assertEqual((run.status, run.out.decode()), (0, f"{path.split(':')[0]}/python ['train.py', '--gpus', '5'] True\n"), run.told())
+        expected = f"{path.split(':')[0]}/python ['train.py', '--gpus', '5'] True\n"
+        self.assertEqual((run.status, run.out.decode()), (0, expected), run.told())
 
     def test_python_names_another_interpreter(self):
         self.write("train.py", "import sys\nprint(sys.executable)\n")
-        run = self.run_launcher("--nproc_per_node=1", f"--python={sys.executable}", "train.py", env={"PATH": "/nowhere"})
+        run = self.run_launcher("--nproc_per_node=1", f"--python={sys.executable}", "train.py",
+                                env={"PATH": "/nowhere"})
         self.assertEqual((run.status, run.out.decode().strip()), (0, sys.executable), run.told())
 
     def test_a_module(self):
         (self.dir / "package").mkdir()
         self.write("package/__init__.py", "")
         self.write("package/train.py", "import sys\nprint(__name__, sys.argv[1:])\n")
-        run = self.run_launcher("--nproc_per_node=1", "-m", "package.train", "-x", "--gpus=1", env={"PATH": self.python_on_path()})
+        run = self.run_launcher("--nproc_per_node=1", "-m", "package.train", "-x", "--gpus=1",
+                                env={"PATH": self.python_on_path()})
         self.assertEqual((run.status, run.out), (0, b"__main__ ['-x', '--gpus=1']\n"), run.told())
 
     def test_a_program_is_found_on_path_only_without_a_slash(self):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The job control of an interactive shell, and nothing else: runs one command as the terminal's foreground group.
 
-Usage: job_shell.py ORDERS EVENTS COMMAND… (descriptor numbers). Orders, one a line, are taken while the job is stopped:
-fg, bg. Events: started PID, stopped SIGNAL, continued, exited CODE, killed SIGNAL."""
+Usage: job_shell.py ORDERS EVENTS COMMAND… (descriptor numbers). Orders, one a line, are taken while the job is
+stopped: fg, bg. Events: started PID, stopped SIGNAL, continued, exited CODE, killed SIGNAL."""
 
 import fcntl
 import os
