@@ -2,6 +2,7 @@
 #include "benchmarks/descendants.h"
 
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,6 +88,17 @@ long context_switches(pid_t pid) {
 
 long private_kibibytes(pid_t pid) {
   return sum_of(proc(pid, "smaps_rollup"), {"Private_Clean:", "Private_Dirty:"});
+}
+
+long proportional_kibibytes(pid_t pid) { return sum_of(proc(pid, "smaps_rollup"), {"Pss:"}); }
+
+double cpu_seconds_of_the_gone() {
+  rusage used = {};
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 void become_subreaper() { check(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "prctl subreaper"); }

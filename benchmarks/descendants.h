@@ -24,6 +24,11 @@ std::vector<Descendant> descendants();
 long context_switches(pid_t pid);
 // Private_Clean + Private_Dirty.
 long private_kibibytes(pid_t pid);
+// Pss: what several processes share is dealt out among them.
+long proportional_kibibytes(pid_t pid);
+
+// Of all descendants that have ended and were waited for, up to now.
+double cpu_seconds_of_the_gone();
 
 void become_subreaper();
 // Waits until nothing is left below us; what is still there after `patience` is killed.

@@ -13,6 +13,7 @@
 namespace paddle_launch {
 namespace {
 
+constexpr auto kTimeToStart = std::chrono::seconds(20);
 constexpr auto kTimeToStop = std::chrono::seconds(15);
 constexpr const char* kTrainerName = "bench_trainer";
 
@@ -23,7 +24,7 @@ struct Subject {
 };
 
 struct Window {
-  std::chrono::milliseconds from;  // after the launcher's start
+  std::chrono::milliseconds from;  // after all trainers are there
   std::chrono::milliseconds length;
 };
 
@@ -52,6 +53,7 @@ struct Sample {
   int trainers = 0;
   long switches = 0;
   long kibibytes = 0;
+  long proportional = 0;
 };
 
 Sample look() {
@@ -64,6 +66,7 @@ Sample look() {
     sample.launcher.push_back(process);
     sample.switches += context_switches(process.pid);
     sample.kibibytes += private_kibibytes(process.pid);
+    sample.proportional += proportional_kibibytes(process.pid);
   }
   return sample;
 }
@@ -73,6 +76,13 @@ void stay_until(Clock::time_point moment, Child& child, const Scratch& scratch) 
   const auto ending = child.wait_until(moment);
   if (ending)
     throw std::runtime_error("ended early: " + describe_ending(ending->status, scratch.path()));
+}
+
+void wait_for_trainers(int size, Child& child, const Scratch& scratch) {
+  const auto deadline = child.started() + kTimeToStart;
+  while (Clock::now() < deadline && look().trainers != size) {
+    stay_until(Clock::now() + std::chrono::milliseconds(50), child, scratch);
+  }
 }
 
 std::string process_names(const Sample& sample) {
@@ -86,7 +96,8 @@ std::string process_names(const Sample& sample) {
 Reading measure(const Argv& argv, int size, Window when) {
   const Scratch scratch;
   Child child(argv, scratch.path());
-  stay_until(child.started() + when.from, child, scratch);
+  wait_for_trainers(size, child, scratch);
+  stay_until(Clock::now() + when.from, child, scratch);
   const Sample before = look();
   if (before.trainers != size) {
     return {0, {}, fmt::format("{} of {} trainers were there", before.trainers, size)};
@@ -106,6 +117,7 @@ Reading measure(const Argv& argv, int size, Window when) {
   return {length,
           {{"switches", static_cast<double>(after.switches - before.switches)},
            {"memory", static_cast<double>(after.kibibytes)},
+           {"proportional", static_cast<double>(after.proportional)},
            {"processes", static_cast<double>(after.launcher.size())}},
           {}};
 }
@@ -134,7 +146,8 @@ void add_idle_cases(const Bench& bench) {
 
 std::string idle_tables(const Bench& bench, const Results& results) {
   const Window when = window(bench);
-  Table table({"trainers", "launcher", "context switches", "private memory, MiB", "processes"});
+  Table table(
+      {"trainers", "launcher", "context switches", "private memory, MiB", "Pss, MiB", "processes"});
   for (const int size : sizes(bench)) {
     for (const Subject& subject : subjects(bench.tools)) {
       const Measurement* numbers = results.find(key(subject, size));
@@ -146,14 +159,16 @@ std::string idle_tables(const Bench& bench, const Results& results) {
       }
       table.add({head[0], head[1], range(numbers->counters.at("switches"), 1, 0),
                  range(numbers->counters.at("memory"), 1024, 2),
+                 range(numbers->counters.at("proportional"), 1024, 2),
                  fmt::format("{:.0f}", median(numbers->counters.at("processes")))});
     }
   }
   return fmt::format(
-      "## Idle: sleeping trainers, from {:.1f} s after the start, for {:.1f} s\n\n{}\n"
-      "Median (min..max). Every process between the benchmark and the trainers counts; memory is "
-      "Private_Clean + Private_Dirty, context switches are voluntary and other ones of all "
-      "threads.\n",
+      "## Idle: sleeping trainers, from {:.1f} s after all have started, for {:.1f} s\n\n{}\n"
+      "Median (min..max). Every process between the benchmark and the trainers counts. Context "
+      "switches are voluntary and other ones of all threads. Private memory is Private_Clean + "
+      "Private_Dirty; Pss also holds, once, what the processes of a launcher share among them, and "
+      "their part of the libraries.\n",
       std::chrono::duration<double>(when.from).count(),
       std::chrono::duration<double>(when.length).count(), table.markdown());
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // N trainers that end at once: wall time from before the launcher's exec to its end.
-#include <sys/resource.h>
-
 #include <functional>
 
 #include <fmt/format.h>
@@ -68,19 +66,9 @@ std::string key(const Subject& subject, int size) {
   return fmt::format("start/{}/{}", subject.label, size);
 }
 
-// Of everything below us that has ended and was waited for.
-double cpu_seconds() {
-  rusage used = {};
-  getrusage(RUSAGE_CHILDREN, &used);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
-
 Reading measure(const Argv& argv, double life) {
   const Scratch scratch;
-  const double cpu_before = cpu_seconds();
+  const double cpu_before = cpu_seconds_of_the_gone();
   Child child(argv, scratch.path());
   const auto ending = child.wait_until(child.started() + kTimeOut);
   if (!ending) return {0, {}, fmt::format("no end within {} s", kTimeOut.count())};
@@ -88,7 +76,7 @@ Reading measure(const Argv& argv, double life) {
   clear_descendants(std::chrono::seconds(2));
   const double gone = seconds_between(child.started(), Clock::now()) - life;
   return {seconds_between(child.started(), ending->when) - life,
-          {{"gone", gone}, {"cpu", cpu_seconds() - cpu_before}},
+          {{"gone", gone}, {"cpu", cpu_seconds_of_the_gone() - cpu_before}},
           {}};
 }
 

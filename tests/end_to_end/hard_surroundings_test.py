@@ -204,11 +204,13 @@ class DiskTest(SurroundingsCase):
         self.assert_nothing_left()
 
     def test_the_log_directory_disappears(self):
+        then_fail = ("[ $PADDLE_TRAINER_ID = 0 ] && exec sleep 1000; "
+                     "while [ ! -e after.0 ]; do sleep 0.02; done; exit 7")
         for fail in (False, True):
             with self.subTest(fail=fail):
                 gate = self.gate()
-                run = self.start("--nproc_per_node=2", SH, "-c", "echo before; " + HOLD + "echo after; "
-                                 + ("[ $PADDLE_TRAINER_ID = 1 ] && exit 7; exec sleep 1000" if fail else "exit 0"))
+                run = self.start("--nproc_per_node=2", SH, "-c", "echo before; " + HOLD + "echo after; : >after.$PADDLE_TRAINER_ID; "
+                                 + (then_fail if fail else "exit 0"))
                 self.wait_ready(2)
                 wait_until(lambda: run.out == b"before\n", run.told)
                 shutil.rmtree(self.dir / "log")
@@ -220,6 +222,7 @@ class DiskTest(SurroundingsCase):
                     self.assert_abort_line(run, 2, [1])
                 for rank in range(2):
                     (self.dir / f"ready.{rank}").unlink()
+                    (self.dir / f"after.{rank}").unlink()
 
     def test_no_tmpdir(self):
         run = self.run_launcher("--nproc_per_node=2", SH, "-c", "echo hello", env={"TMPDIR": "/no/such/directory"})
@@ -500,7 +503,7 @@ class ConsoleTest(SurroundingsCase):
                 def close(closed=closed):
                     for fd in closed:
                         os.close(fd)
-                run = self.run_launcher("--nproc_per_node=2", SH, "-c", "echo out; echo err >&2; exit 3",
+                run = self.run_launcher("--nproc_per_node=1", SH, "-c", "echo out; echo err >&2; exit 3",
                                         preexec_fn=close,
                                         stdin=subprocess.DEVNULL)
                 self.assert_status(run, 3)
