@@ -15,15 +15,9 @@
 
 #include "launcher/os/signals.h"
 #include "launcher/os/unique_fd.h"
+#include "launcher/run/log_follower.h"
 
 namespace paddle_launch {
-
-struct FollowedLog {
-  int rank = 0;
-  UniqueFd file;           // open for reading
-  off_t from = 0;          // where this run begins
-  std::string start_line;  // our own first line there: not shown
-};
 
 struct ConsoleSettings {
   bool prefix_lines = false;  // --console all

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -23,39 +22,52 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kChunk = 256 * 1024;
+constexpr std::size_t kLargestMessage = 64 * 1024;
 constexpr int kFastMilliseconds = 5;
 constexpr int kSlowMilliseconds = 20;
 constexpr int kPollWithoutInotify = 200;
-constexpr int kRoundsUntilQuiet = 6;
 
-// Blocks; that is what this process is for. False: the reader is gone or the device is full.
-bool write_whole(int fd, std::string_view bytes) {
+// Whether to go on after a failed write: 0 yes, at once; EAGAIN when the reader is ready; else give
+// up.
+int reason_to_wait(int error) {
+  if (error == EINTR) return 0;
+  return error == EWOULDBLOCK ? EAGAIN : error;
+}
+
+// A way to stdout that does not block, so that our own lines still reach stderr while nobody reads
+// stdout. Setting O_NONBLOCK on the descriptor we were given would hit everybody who shares it.
+UniqueFd reopen_stdout() {
+  struct stat status {};
+  if (fstat(STDOUT_FILENO, &status) != 0) return {};
+  if (!S_ISFIFO(status.st_mode) && !S_ISCHR(status.st_mode)) return {};
+  return UniqueFd(open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
+void write_to_stderr(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t count = write(fd, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-      pollfd ready{fd, POLLOUT, 0};  // whoever shares this terminal made it non-blocking
+    const ssize_t count = write(STDERR_FILENO, bytes.data(), bytes.size());
+    const int reason = count < 0 ? reason_to_wait(errno) : 0;
+    if (reason == EAGAIN) {
+      pollfd ready{STDERR_FILENO, POLLOUT, 0};  // whoever shares this terminal made it non-blocking
       poll(&ready, 1, -1);
-      continue;
+    } else if (reason != 0) {
+      return;
     }
-    if (count < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(count));
+    bytes.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   }
-  return true;
 }
 
 }  // namespace
 
 ConsoleProcess::ConsoleProcess(const ConsoleSettings& settings, std::vector<FollowedLog> logs,
                                UniqueFd socket, pid_t launcher)
-    : settings_(settings), socket_(std::move(socket)), lines_(settings.colour) {
+    : settings_(settings),
+      logs_(std::move(logs)),
+      socket_(std::move(socket)),
+      lines_(settings.colour) {
   leave_the_launchers_world(launcher);
-  for (FollowedLog& log : logs) {
-    const off_t from = log.from;
-    followers_.push_back({.log = std::move(log), .at = from});
-  }
-  if (!followers_.empty()) buffer_.resize(kChunk);
+  message_.resize(kLargestMessage);
+  stdout_ = reopen_stdout();
 }
 
 void ConsoleProcess::leave_the_launchers_world(pid_t launcher) {
@@ -68,51 +80,75 @@ void ConsoleProcess::leave_the_launchers_world(pid_t launcher) {
 }
 
 void ConsoleProcess::run() {
-  // Messages first: the banner was said before the first trainer was started.
-  while (take_messages()) {
-    const bool copied = copy_all();
-    std::array<pollfd, 2> watched = {pollfd{socket_.get(), POLLIN, 0},
-                                     pollfd{inotify_.get(), POLLIN, 0}};
-    poll(watched.data(), watched.size(), copied ? kFastMilliseconds : poll_timeout());
-    if (watched[1].revents != 0) take_notifications();
+  for (;;) {
+    // Messages first: the banner was said before the first trainer was started.
+    read_messages();
+    if (launcher_is_gone_ || !carry_out_order()) return;
+    const bool copied =
+        logs_.copy_some([this](int rank, std::string_view bytes) { show(rank, bytes); });
+    show_unfinished_lines(false);
+    std::array<pollfd, 2> watched = {pollfd{order_ ? -1 : socket_.get(), POLLIN, 0},
+                                     pollfd{logs_.notifications(), POLLIN, 0}};
+    poll(watched.data(), watched.size(), order_ ? 0 : copied ? kFastMilliseconds : poll_timeout());
+    if (watched[1].revents != 0) logs_.take_notifications();
   }
 }
 
-bool ConsoleProcess::take_messages() {
-  std::string message(64 * 1024, '\0');
-  for (;;) {
-    const ssize_t size = recv(socket_.get(), message.data(), message.size(), MSG_DONTWAIT);
+// Says what is to be said; an order is kept for carry_out_order(). Nothing follows an order before
+// it is answered.
+void ConsoleProcess::read_messages() {
+  while (!order_ && !launcher_is_gone_) {
+    const ssize_t size = recv(socket_.get(), message_.data(), message_.size(), MSG_DONTWAIT);
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
-    if (size == 0) return false;
-    const std::string_view content(message.data(), static_cast<std::size_t>(size));
+    if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (size <= 0) {
+      launcher_is_gone_ = true;
+      return;
+    }
+    const std::string_view content(message_.data(), static_cast<std::size_t>(size));
     if (content.front() == kConsoleSay) {
       say(content.substr(1));
-      continue;
+    } else {
+      order_ = content.front();
     }
-    if (content.front() == kConsoleDrain) {
-      drain();
-      answer(kConsoleDrain);
-      continue;
-    }
-    // Whoever reads our output sees its end now, however long the kernel takes to end this process.
-    close(STDOUT_FILENO);
-    close(STDERR_FILENO);
-    answer(inotify_ ? kConsoleEndsLater : kConsoleEnd);
-    return false;
   }
+}
+
+// False: that was the end.
+bool ConsoleProcess::carry_out_order() {
+  const std::optional<char> order = std::exchange(order_, std::nullopt);
+  if (order == kConsoleDrain) {
+    drain();
+    answer(kConsoleDrain);
+  }
+  if (order != kConsoleEnd) return true;
+  // Whoever reads our output sees its end now, however long the kernel takes to end this process.
+  stdout_.reset();
+  close(STDOUT_FILENO);
+  close(STDERR_FILENO);
+  answer(logs_.has_watched() ? kConsoleEndsLater : kConsoleEnd);
+  return false;
 }
 
 // The trainers are gone: what their logs hold now is all they said. Lines that the launcher adds
 // later are not theirs, so nothing is followed any more.
 void ConsoleProcess::drain() {
-  for (Follower& follower : followers_) follow_again(follower);
-  while (copy_all()) {
-  }
-  followers_.clear();
-  std::string rest;
-  lines_.show_unfinished(Clock::now(), true, rest);
-  write_out(rest);
+  logs_.copy_to_the_end([this](int rank, std::string_view bytes) { show(rank, bytes); });
+  show_unfinished_lines(true);
+}
+
+void ConsoleProcess::show_unfinished_lines(bool all) {
+  std::string text;
+  lines_.show_unfinished(Clock::now(), all, text);
+  write_out(text);
+}
+
+void ConsoleProcess::show(int rank, std::string_view bytes) {
+  if (!settings_.prefix_lines) return write_out(bytes);
+  std::string out;
+  out.reserve(bytes.size() + bytes.size() / 8);
+  lines_.add(rank, bytes, Clock::now(), out);
+  write_out(out);
 }
 
 void ConsoleProcess::answer(char kind) { send(socket_.get(), &kind, 1, MSG_NOSIGNAL); }
@@ -120,128 +156,46 @@ void ConsoleProcess::answer(char kind) { send(socket_.get(), &kind, 1, MSG_NOSIG
 void ConsoleProcess::say(std::string_view text) {
   static const bool kSameTerminal = isatty(STDOUT_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
   if (kSameTerminal && !at_line_start_) {
-    write_whole(STDERR_FILENO, "\n");
+    write_to_stderr("\n");
     at_line_start_ = true;
   }
-  write_whole(STDERR_FILENO, text);
-}
-
-bool ConsoleProcess::copy_all() {
-  bool copied = false;
-  for (Follower& follower : followers_) {
-    if (follower.watch >= 0) continue;
-    if (copy(follower)) {
-      copied = true;
-      follower.quiet_rounds = 0;
-    } else if (++follower.quiet_rounds >= kRoundsUntilQuiet) {
-      become_quiet(follower);
-    }
-  }
-  std::string unfinished;
-  lines_.show_unfinished(Clock::now(), false, unfinished);
-  write_out(unfinished);
-  return copied;
-}
-
-bool ConsoleProcess::copy(Follower& follower) {
-  if (follower.start_line_pending) {
-    struct stat status {};
-    if (fstat(follower.log.file.get(), &status) != 0) return false;
-    if (!skip_start_line(follower, status.st_size)) return false;
-  }
-  const ssize_t count = pread(follower.log.file.get(), buffer_.data(), buffer_.size(), follower.at);
-  if (count <= 0) {
-    struct stat status {};
-    // Somebody emptied the file: begin again, as `tail -f` does.
-    if (fstat(follower.log.file.get(), &status) == 0 && status.st_size < follower.at)
-      follower.at = 0;
-    return false;
-  }
-  follower.at += count;
-  show(follower, std::string_view(buffer_.data(), static_cast<std::size_t>(count)));
-  return true;
-}
-
-// The file may hold something else when the disk refused our line; then nothing is skipped.
-bool ConsoleProcess::skip_start_line(Follower& follower, off_t size) {
-  std::string found(follower.log.start_line.size() + 1, '\0');
-  const ssize_t count = pread(follower.log.file.get(), found.data(), found.size(), follower.at);
-  if (count <= 0) return false;
-  // After an unfinished line of an earlier run ours begins with a newline.
-  const std::string line = (found.front() == '\n' ? "\n" : "") + follower.log.start_line;
-  if (size - follower.at < static_cast<off_t>(line.size())) return false;
-  if (found.compare(0, line.size(), line) == 0) follower.at += static_cast<off_t>(line.size());
-  follower.start_line_pending = false;
-  return true;
-}
-
-void ConsoleProcess::show(Follower& follower, std::string_view bytes) {
-  if (!settings_.prefix_lines) return write_out(bytes);
-  std::string out;
-  out.reserve(bytes.size() + bytes.size() / 8);
-  lines_.add(follower.log.rank, bytes, Clock::now(), out);
-  write_out(out);
+  write_to_stderr(text);
 }
 
 void ConsoleProcess::write_out(std::string_view bytes) {
-  if (bytes.empty() || !stdout_works_) return;
-  at_line_start_ = bytes.back() == '\n';
-  if (write_whole(STDOUT_FILENO, bytes)) return;
-  const int error = errno;
+  if (!bytes.empty()) at_line_start_ = bytes.back() == '\n';
+  while (!bytes.empty() && stdout_works_) {
+    const ssize_t count =
+        write(stdout_ ? stdout_.get() : STDOUT_FILENO, bytes.data(), bytes.size());
+    const int reason = count < 0 ? reason_to_wait(errno) : 0;
+    if (reason == EAGAIN) {
+      wait_for_reader();
+    } else if (reason != 0) {
+      stop_writing(reason);
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  }
+}
+
+// Meanwhile our own lines go on.
+void ConsoleProcess::wait_for_reader() {
+  std::array<pollfd, 2> watched = {pollfd{stdout_ ? stdout_.get() : STDOUT_FILENO, POLLOUT, 0},
+                                   pollfd{order_ ? -1 : socket_.get(), POLLIN, 0}};
+  poll(watched.data(), watched.size(), -1);
+  if (watched[1].revents != 0) read_messages();
+  if (launcher_is_gone_) stdout_works_ = false;
+}
+
+void ConsoleProcess::stop_writing(int error) {
   stdout_works_ = false;
   if (error == EPIPE) return;  // `| head` has seen enough
   say(std::string("paddle-launch: warning: stdout: ") + std::strerror(error) +
       "; the job goes on, its output is in the log directory\n");
 }
 
-void ConsoleProcess::become_quiet(Follower& follower) {
-  if (!inotify_ && !inotify_failed_) {
-    inotify_.reset(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    inotify_failed_ = !inotify_;
-  }
-  if (inotify_failed_) return;
-  // By descriptor, so that a log whose directory was renamed or removed is still followed.
-  const std::string path = "/proc/self/fd/" + std::to_string(follower.log.file.get());
-  follower.watch = inotify_add_watch(inotify_.get(), path.c_str(), IN_MODIFY);
-  if (follower.watch < 0) {
-    inotify_failed_ = true;
-    return;
-  }
-  // Bytes that came between the last look and the watch would not wake us.
-  if (copy(follower)) follow_again(follower);
-}
-
-// A watch costs every write of the trainer: while bytes come, the timer follows the file.
-void ConsoleProcess::follow_again(Follower& follower) {
-  if (follower.watch >= 0) inotify_rm_watch(inotify_.get(), follower.watch);
-  follower.watch = -1;
-  follower.quiet_rounds = 0;
-}
-
-void ConsoleProcess::take_notifications() {
-  alignas(inotify_event) std::array<char, 4096> events{};
-  for (;;) {
-    const ssize_t size = read(inotify_.get(), events.data(), events.size());
-    if (size <= 0) return;
-    for (ssize_t at = 0; at < size;) {
-      const auto* event = reinterpret_cast<const inotify_event*>(events.data() + at);
-      at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
-      for (Follower& follower : followers_) {
-        const bool overflow = event->wd < 0;
-        if (follower.watch >= 0 && (overflow || follower.watch == event->wd))
-          follow_again(follower);
-      }
-    }
-  }
-}
-
-bool ConsoleProcess::some_log_is_active() const {
-  return std::any_of(followers_.begin(), followers_.end(),
-                     [](const Follower& follower) { return follower.watch < 0; });
-}
-
 int ConsoleProcess::poll_timeout() const {
-  if (some_log_is_active()) return inotify_failed_ ? kPollWithoutInotify : kSlowMilliseconds;
+  if (logs_.some_log_is_active())
+    return logs_.can_watch() ? kSlowMilliseconds : kPollWithoutInotify;
   const auto due = lines_.next_unfinished();
   if (!due) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - Clock::now()).count();

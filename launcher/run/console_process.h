@@ -5,12 +5,14 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "launcher/os/unique_fd.h"
 #include "launcher/run/console.h"
 #include "launcher/run/line_printer.h"
+#include "launcher/run/log_follower.h"
 
 namespace paddle_launch {
 
@@ -28,39 +30,29 @@ class ConsoleProcess {
   void run();
 
  private:
-  struct Follower {
-    FollowedLog log;
-    off_t at = 0;
-    bool start_line_pending = true;
-    int watch = -1;  // inotify watch: set while the file is quiet
-    int quiet_rounds = 0;
-  };
-
   void leave_the_launchers_world(pid_t launcher);
-  bool take_messages();  // false: end
+  void read_messages();
+  bool carry_out_order();
   void say(std::string_view text);
   void answer(char kind);
   void drain();
 
-  bool copy_all();  // true: something was copied
-  bool copy(Follower& follower);
-  bool skip_start_line(Follower& follower, off_t size);
-  void show(Follower& follower, std::string_view bytes);
+  void show(int rank, std::string_view bytes);
+  void show_unfinished_lines(bool all);
   void write_out(std::string_view bytes);
+  void wait_for_reader();
+  void stop_writing(int error);
 
-  void become_quiet(Follower& follower);
-  void follow_again(Follower& follower);
-  void take_notifications();
-  bool some_log_is_active() const;
   int poll_timeout() const;
 
   ConsoleSettings settings_;
-  std::vector<Follower> followers_;
+  LogFollower logs_;
   UniqueFd socket_;
-  UniqueFd inotify_;
-  bool inotify_failed_ = false;
+  UniqueFd stdout_;  // none: a file or a socket, written to as it is
   LinePrinter lines_;
-  std::string buffer_;
+  std::string message_;
+  std::optional<char> order_;
+  bool launcher_is_gone_ = false;
   bool stdout_works_ = true;
   bool at_line_start_ = true;
 };

@@ -16,6 +16,7 @@
 namespace paddle_launch {
 
 constexpr std::size_t kReportsInOneMessage = 64;
+constexpr std::chrono::seconds kPatienceWithSigkill{30};
 
 class GuardProcess {
  public:
@@ -57,6 +58,7 @@ class GuardProcess {
   void send_reports();
   bool any_worker_alive() const;
   bool all_suspended() const;
+  static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
   std::size_t worker_of(pid_t pid) const;
 
   const ProcessPlan& plan_;

@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "launcher/os/children.h"
+#include "launcher/run/guard_process.h"
 
 namespace paddle_launch {
 namespace {
-
-constexpr std::chrono::seconds kPatienceWithSigkill{30};
 
 SteadyTime at(std::int64_t nanoseconds) {
   return SteadyTime(std::chrono::nanoseconds(nanoseconds));

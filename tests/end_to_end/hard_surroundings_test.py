@@ -517,6 +517,21 @@ class ConsoleTest(SurroundingsCase):
             run = self.run_launcher("--nproc_per_node=2", SH, "-c", "echo out; exit 7", stdout=full, stderr=full)
             self.assert_status(run, 7)
 
+    def test_a_failure_is_told_at_once_while_nobody_reads_stdout(self):
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        gate = self.gate()
+        run = self.start("--quiet", "--nproc_per_node=2", SH, "-c", self.FLOOD + FAIL_1, stdout=writer, stdin=subprocess.DEVNULL)
+        os.close(writer)
+        pids = self.wait_ready(2)
+        gate.open()
+        wait_until(lambda: "rank 1 failed: exit code 7" in run.err, "the failure on stderr", MANY_SECONDS)
+        self.assert_gone(pids.values(), MANY_SECONDS)
+        self.assertTrue(run.running(), "the console is waited for")
+        run.send(signal.SIGINT)
+        run.wait(MANY_SECONDS)
+        self.assert_status(run, 7)
+
     def test_a_terminal_that_is_held_with_ctrl_s(self):
         master, slave = os.openpty()
         self.addCleanup(os.close, master)

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the guard does on the launcher's order: stop, kill, freeze, pass a signal on.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "launcher/os/children.h"
+#include "launcher/run/guard_process.h"
+
+namespace paddle_launch {
+
+void GuardProcess::take_orders() {
+  for (;;) {
+    GuardOrder order;
+    const ssize_t size = recv(socket_.get(), &order, sizeof order, MSG_DONTWAIT);
+    if (size == sizeof order) {
+      obey(order);
+      continue;
+    }
+    if (size == 0) launcher_alive_ = false;
+    return;
+  }
+}
+
+void GuardProcess::obey(const GuardOrder& order) {
+  switch (order.kind) {
+    case GuardOrder::Kind::Stop:
+      return stop();
+    case GuardOrder::Kind::Kill:
+      deadline_ = Clock::now() + kPatienceWithSigkill;
+      phase_ = Phase::Killing;
+      return;
+    case GuardOrder::Kind::Signal:
+      for (const Worker& worker : workers_) {
+        if (worker.pid > 0) kill(worker.pid, order.signal);
+      }
+      return;
+    case GuardOrder::Kind::Freeze:
+      // Not SIGTSTP: the groups are orphaned in the sense of POSIX, and the kernel drops it there.
+      for (const Worker& worker : workers_) {
+        if (worker.pid > 0) kill(-worker.pid, SIGSTOP);
+      }
+      freezing_ = true;
+      return;
+    case GuardOrder::Kind::Thaw:
+      return thaw();
+  }
+}
+
+void GuardProcess::thaw() {
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (workers_[i].pid <= 0) continue;
+    if (settings_.lend_terminal && plan_.processes[i].has_stdin)
+      tcsetpgrp(STDIN_FILENO, workers_[i].pid);
+    kill(-workers_[i].pid, SIGCONT);
+  }
+}
+
+// SIGTERM goes to the trainer itself, not to its group: a data loader must outlive the trainer's
+// checkpoint. What the trainer leaves behind is told by tell_orphans().
+void GuardProcess::stop() {
+  if (phase_ != Phase::Running) return;
+  reap();  // whoever ended before this moment ended by itself
+  phase_ = Phase::Stopping;
+  deadline_ = Clock::now() + settings_.grace;
+  for (Worker& worker : workers_) {
+    if (worker.pid <= 0) continue;
+    worker.told_to_stop = true;
+    kill(worker.pid, SIGTERM);
+    if (worker.suspended) kill(-worker.pid, SIGCONT);
+  }
+}
+
+// Children of ours that are no trainers lost their parent: each is told once.
+void GuardProcess::tell_orphans() {
+  for (const pid_t pid : children_of_this_process()) {
+    if (worker_of(pid) != kNobody) continue;
+    if (std::find(told_orphans_.begin(), told_orphans_.end(), pid) != told_orphans_.end()) continue;
+    told_orphans_.push_back(pid);
+    kill(pid, SIGTERM);
+    kill(pid, SIGCONT);
+  }
+}
+
+void GuardProcess::kill_all() {
+  for (Worker& worker : workers_) worker.told_to_stop = true;
+  for (const pid_t pid : children_of_this_process()) kill_with_group(pid);
+}
+
+void GuardProcess::give_up_on_survivors() {
+  for (const pid_t pid : children_of_this_process()) {
+    const std::size_t index = worker_of(pid);
+    unsent_.push_back({.kind = GuardReport::Kind::Survivor,
+                       .worker = index == kNobody ? -1 : static_cast<std::int32_t>(index),
+                       .pid = pid});
+  }
+}
+
+}  // namespace paddle_launch
