@@ -62,7 +62,7 @@ std::string log_part(const ProcessSpec& spec, const FailureFacts& facts) {
 std::string suspicion_part(const FailureFacts& facts, const ProcessPlan& plan) {
   if (!facts.suspicion) return "";
   const ProcessSpec& spec = plan.processes.at(static_cast<std::size_t>(facts.suspicion->worker));
-  return fmt::format("  probably  rank {} began it: its error is the older one; log {}, its end:\n",
+  return fmt::format("  probably  rank {} began it, with an error of its own; log {}, its end:\n",
                      spec.rank, spec.log_path) +
          framed(facts.suspicion->log_excerpt);
 }
