@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "launcher/os/check.h"
+#include "launcher/os/close_all_but.h"
 
 namespace paddle_launch {
 namespace {
@@ -41,6 +42,9 @@ GuardProcess::GuardProcess(const ProcessPlan& plan, const GuardSettings& setting
 void GuardProcess::leave_the_launchers_world() {
   prctl(PR_SET_NAME, "pl-guard");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
+  // Every descriptor is copied and closed once for each trainer; the locks on ports are one a
+  // trainer.
+  close_all_but({socket_.get(), launcher_.get()});
   // A session of its own: no terminal signal and no hang-up reaches the guard or the trainers.
   if (settings_.own_session) {
     setsid();

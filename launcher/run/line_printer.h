@@ -28,11 +28,13 @@ class LinePrinter {
   struct Pending {
     std::string text;
     Time since{};
-    bool swallow_newline = false;  // the last line ended with \r: a \n right after it belongs to it
+    bool after_return = false;  // the last line ended with \r: a \n right after it belongs to it
   };
 
   void begin_line(int rank, std::string& out);
-  void line(int rank, std::string_view text, std::string& out);
+  void carriage_return(int rank, Pending& pending, std::string_view part, std::string& out);
+  void end_line(int rank, Pending& pending, std::string_view part, std::string& out);
+  void keep(int rank, Pending& pending, std::string_view part, Time now, std::string& out);
 
   bool colour_;
   std::map<int, Pending> pending_;

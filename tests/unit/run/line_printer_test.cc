@@ -29,6 +29,14 @@ TEST(LinePrinter, TakesACarriageReturnAsALineEnd) {
   EXPECT_EQ(added(printer, 0, "windows\r\nnext\n"), "[0] windows\n[0] next\n");
 }
 
+TEST(LinePrinter, AReturnAndItsNewlineMayComeApart) {
+  LinePrinter printer(false);
+  EXPECT_EQ(added(printer, 0, "one\r"), "[0] one\n");
+  EXPECT_EQ(added(printer, 0, "\ntwo\n"), "[0] two\n");
+  EXPECT_EQ(added(printer, 0, "three\r"), "[0] three\n");
+  EXPECT_EQ(added(printer, 0, "four\n"), "[0] four\n");
+}
+
 TEST(LinePrinter, KeepsEmptyLines) {
   LinePrinter printer(false);
   EXPECT_EQ(added(printer, 3, "a\n\nb\n"), "[3] a\n[3] \n[3] b\n");

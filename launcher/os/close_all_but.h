@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// After a fork without exec: lets go of every descriptor that the child has no use for.
+#pragma once
+
+#include <vector>
+
+namespace paddle_launch {
+
+// Keeps 0, 1, 2 and the given ones. Does nothing on kernels without close_range (before 5.9).
+void close_all_but(std::vector<int> kept);
+
+}  // namespace paddle_launch
