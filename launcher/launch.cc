@@ -92,10 +92,10 @@ PodOffer make_offer(const std::string& host, const ChosenCards& chosen,
 }
 
 // Port locks, logs and sockets of large pods need more descriptors than the usual soft limit
-// allows.
+// allows. Returns what trainers are to get back; all zero when nothing was changed.
 rlimit raise_open_files() {
   rlimit given{};
-  getrlimit(RLIMIT_NOFILE, &given);
+  if (getrlimit(RLIMIT_NOFILE, &given) != 0 || given.rlim_cur == given.rlim_max) return {};
   rlimit raised = given;
   raised.rlim_cur = given.rlim_max;
   setrlimit(RLIMIT_NOFILE, &raised);

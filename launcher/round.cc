@@ -117,7 +117,6 @@ int run_round(const JobSpec& job, const Environment& env, const Machine& here,
   for (std::string& problem : write_shared_files(world, plan, log_dir))
     said.warnings.push_back(std::move(problem));
 
-  const long oom_kills_before = oom_kills_so_far();
   // Whoever started us may ignore SIGCHLD; then the kernel would throw away how our children ended.
   const bool sigchld_was_ignored = is_ignored(SIGCHLD);
   signal(SIGCHLD, SIG_DFL);
@@ -148,7 +147,8 @@ int run_round(const JobSpec& job, const Environment& env, const Machine& here,
                           .ignore_sigchld = sigchld_was_ignored,
                           .open_files = open_files_given,
                           .start_lines = start_lines});
-  const Aftermath aftermath(processes, here.host_name, oom_kills_before);
+  // Read while the guard is busy: the kernel takes its time for this file.
+  const Aftermath aftermath(processes, here.host_name, oom_kills_so_far());
   Supervisor supervisor(
       guard, console, signals, terminal,
       StopPolicy(static_cast<int>(processes.processes.size()),

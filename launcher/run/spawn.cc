@@ -37,7 +37,7 @@ struct Shared {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != shared->parent) _exit(kCannotExecute);
   if (request.cpus != nullptr) sched_setaffinity(0, request.cpus_size, request.cpus);
-  setrlimit(RLIMIT_NOFILE, &request.open_files);
+  if (request.open_files.rlim_max != 0) setrlimit(RLIMIT_NOFILE, &request.open_files);
   if (request.take_terminal) tcsetpgrp(request.stdin_fd, getpid());
   dup2(request.stdin_fd, STDIN_FILENO);
   dup2(request.output_fd, STDOUT_FILENO);

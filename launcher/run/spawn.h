@@ -20,7 +20,7 @@ struct SpawnRequest {
   const cpu_set_t* cpus = nullptr;
   std::size_t cpus_size = 0;
   sigset_t mask{};
-  rlimit open_files{};
+  rlimit open_files{};          // all zero: as it is
   bool ignore_sigchld = false;  // as it was for us
   bool take_terminal = false;   // its group becomes the terminal's foreground group
 };
