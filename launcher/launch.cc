@@ -73,7 +73,7 @@ std::string random_pod_name() {
 std::string absolute(const std::string& path) {
   if (path.starts_with('/')) return path;
   char* const here = get_current_dir_name();
-  const std::string result = fmt::format("{}/{}", here == nullptr ? "" : here, path);
+  std::string result = fmt::format("{}/{}", here == nullptr ? "" : here, path);
   std::free(here);  // NOLINT(cppcoreguidelines-no-malloc): glibc's own allocation
   return result;
 }

@@ -77,7 +77,7 @@ std::optional<char> Console::wait_for_answer(SignalWatch& signals,
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + patience.value_or(std::chrono::milliseconds(0));
   while (socket_) {
-    const short wanted = static_cast<short>(POLLIN | (unsent_.empty() ? 0 : POLLOUT));
+    const auto wanted = static_cast<short>(POLLIN | (unsent_.empty() ? 0 : POLLOUT));
     std::array<pollfd, 2> watched = {pollfd{socket_.get(), wanted, 0},
                                      pollfd{signals.fd(), POLLIN, 0}};
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();

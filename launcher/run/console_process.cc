@@ -154,8 +154,8 @@ void ConsoleProcess::show(int rank, std::string_view bytes) {
 void ConsoleProcess::answer(char kind) { send(socket_.get(), &kind, 1, MSG_NOSIGNAL); }
 
 void ConsoleProcess::say(std::string_view text) {
-  static const bool kSameTerminal = isatty(STDOUT_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
-  if (kSameTerminal && !at_line_start_) {
+  static const bool same_terminal = isatty(STDOUT_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
+  if (same_terminal && !at_line_start_) {
     write_to_stderr("\n");
     at_line_start_ = true;
   }

@@ -166,7 +166,7 @@ int GuardProcess::poll_timeout() const {
 }
 
 void GuardProcess::wait_for_something() {
-  const short wanted = static_cast<short>(POLLIN | (unsent_.empty() ? 0 : POLLOUT));
+  const auto wanted = static_cast<short>(POLLIN | (unsent_.empty() ? 0 : POLLOUT));
   std::array<pollfd, 3> watched = {pollfd{children_.get(), POLLIN, 0},
                                    pollfd{launcher_alive_ ? socket_.get() : -1, wanted, 0},
                                    pollfd{launcher_alive_ ? launcher_.get() : -1, POLLIN, 0}};

@@ -72,7 +72,7 @@ void GuardProcess::start_workers() {
 }
 
 bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string>& shared_env) {
-  static const UniqueFd kNull(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  static const UniqueFd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const ProcessSpec& spec = plan_.processes[index];
   const UniqueFd log(open_log(spec.log_path, settings_.log_overwrite));
   if (!log) {
@@ -89,7 +89,7 @@ bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string
   const SpawnResult result = spawn({.program = plan_.program.c_str(),
                                     .argv = argv.data(),
                                     .env = env.data(),
-                                    .stdin_fd = spec.has_stdin ? STDIN_FILENO : kNull.get(),
+                                    .stdin_fd = spec.has_stdin ? STDIN_FILENO : null.get(),
                                     .output_fd = log.get(),
                                     .cpus = cpus.get(),
                                     .cpus_size = cpus.size(),

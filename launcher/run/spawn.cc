@@ -53,10 +53,10 @@ struct Shared {
 }  // namespace
 
 SpawnResult spawn(const SpawnRequest& request) {
-  static const std::unique_ptr<std::byte[]> kStack(new std::byte[kStackBytes]);
+  static const std::unique_ptr<std::byte[]> stack(new std::byte[kStackBytes]);
   Shared shared{&request, getpid(), 0};
   const pid_t pid =
-      clone(child, kStack.get() + kStackBytes, CLONE_VM | CLONE_VFORK | SIGCHLD, &shared);
+      clone(child, stack.get() + kStackBytes, CLONE_VM | CLONE_VFORK | SIGCHLD, &shared);
   if (pid < 0) return {.pid = -1, .error = errno, .exec = false};
   if (shared.error == 0) return {.pid = pid, .error = 0, .exec = false};
   waitpid(pid, nullptr, 0);
