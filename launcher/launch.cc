@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <random>
 #include <utility>
 
@@ -70,12 +71,10 @@ std::string random_pod_name() {
   return name;
 }
 
-std::string absolute(const std::string& path) {
-  if (path.starts_with('/')) return path;
-  char* const here = get_current_dir_name();
-  std::string result = fmt::format("{}/{}", here == nullptr ? "" : here, path);
-  std::free(here);  // NOLINT(cppcoreguidelines-no-malloc): glibc's own allocation
-  return result;
+// Without dots and without a slash at the end.
+std::string absolute_directory(const std::string& path) {
+  const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
+  return whole.has_filename() || whole == whole.root_path() ? whole : whole.parent_path();
 }
 
 PodOffer make_offer(const std::string& host, const ChosenCards& chosen,
@@ -139,7 +138,7 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
       job.stdin_to_rank_zero || (world.trainers.size() == 1 && isatty(STDIN_FILENO) == 1);
   CollectivePlan plan = plan_collective(world,
                                         {.backend = job.backend,
-                                         .log_dir = absolute(job.log_dir),
+                                         .log_dir = absolute_directory(job.log_dir),
                                          .job_id = job.job_id,
                                          .temporary_dir = lookup(env, "TMPDIR").value_or("/tmp")},
                                         program, env, cpus, give_stdin);
