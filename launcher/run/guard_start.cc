@@ -8,6 +8,7 @@
 
 #include "launcher/os/check.h"
 #include "launcher/run/guard_process.h"
+#include "launcher/run/log_directory.h"
 #include "launcher/run/spawn.h"
 
 namespace paddle_launch {
@@ -40,10 +41,7 @@ int open_log(const std::string& path, bool overwrite) {
 
 // A full disk may cost us our own line, never the job.
 void write_start_line(int log, const std::string& line) {
-  const off_t size = lseek(log, 0, SEEK_END);
-  char last = '\n';
-  if (size > 0 && pread(log, &last, 1, size - 1) != 1) last = '\n';
-  const std::string text = last == '\n' ? line : "\n" + line;
+  const std::string text = ends_unfinished(log) ? "\n" + line : line;
   [[maybe_unused]] const ssize_t written = write(log, text.data(), text.size());
 }
 

@@ -50,11 +50,7 @@ bool write_all(int fd, std::string_view text) {
 
 bool append_line(const std::string& path, const std::string& line) {
   const UniqueFd file(open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
-  if (!file) return false;
-  const off_t size = lseek(file.get(), 0, SEEK_END);
-  char last = '\n';
-  if (size > 0 && pread(file.get(), &last, 1, size - 1) != 1) last = '\n';
-  return write_all(file.get(), last == '\n' ? line : "\n" + line);
+  return file && write_all(file.get(), ends_unfinished(file.get()) ? "\n" + line : line);
 }
 
 // What the side process hands back: for each log "<time> <size>\n<bytes>", or "-\n" where it cannot
@@ -84,6 +80,12 @@ std::optional<LogEnd> unpack_end(std::string_view& packed) {
 }
 
 }  // namespace
+
+bool ends_unfinished(int log) {
+  const off_t size = lseek(log, 0, SEEK_END);
+  char last = '\n';
+  return size > 0 && pread(log, &last, 1, size - 1) == 1 && last != '\n';
+}
 
 void prepare_log_directory(const std::string& directory, const ProcessPlan& plan) {
   make_directories(directory);

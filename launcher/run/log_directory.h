@@ -15,6 +15,9 @@
 
 namespace paddle_launch {
 
+// Whether the last line of an open log has no end yet. False where it may not be read.
+bool ends_unfinished(int log);
+
 // Makes the directory where it is missing. Throws UsageError when a log could not be written there.
 void prepare_log_directory(const std::string& directory, const ProcessPlan& plan);
 

@@ -33,6 +33,15 @@ def free_port_run(count):
     raise AssertionError("no free ports")
 
 
+def cpus_of(text):
+    """The set that the kernel writes as 0-3,8."""
+    result = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        result |= set(range(int(first), int(last or first) + 1))
+    return result
+
+
 class VariablesTest(LauncherCase):
     def env_of(self, rank):
         text = (self.dir / f"env.{rank}").read_bytes()
@@ -181,6 +190,25 @@ class DryRunTest(LauncherCase):
     def test_wrong_use_is_wrong_in_a_dry_run_as_well(self):
         run = self.run_launcher("--dry_run", "no_such_script.py")
         self.assert_status(run, 2)
+
+
+class BindingTest(LauncherCase):
+    def test_bind_numa_shares_out_the_cpus_that_the_launcher_was_given(self):
+        mine = os.sched_getaffinity(0)
+        if len(mine) < 2:
+            self.skipTest("there is only one CPU")
+        text = "exec grep Cpus_allowed_list /proc/self/status"
+        run = self.run_launcher("--quiet", "--console=all", "--bind=numa", "--nproc_per_node=2", SH, "-c", text)
+        self.assert_status(run, 0)
+        told = dict(re.findall(r"^\[(\d)\] Cpus_allowed_list:\s*(\S+)$", run.out.decode(), re.M))
+        sets = [cpus_of(told[rank]) for rank in ("0", "1")]
+        self.assertEqual(sets[0] & sets[1], set())
+        self.assertTrue(sets[0] and sets[1] and sets[0] | sets[1] <= mine, told)
+
+    def test_the_plan_tells_the_binding(self):
+        run = self.run_launcher("--dry_run=json", "--bind=numa", "--nproc_per_node=1", SH)
+        self.assert_status(run, 0)
+        self.assertEqual(set(json.loads(run.out)["processes"][0]["cpus"]), os.sched_getaffinity(0))
 
 
 class PortsTest(LauncherCase):

@@ -4,6 +4,7 @@
 import concurrent.futures
 import os
 import signal
+import sys
 import unittest
 
 from harness import HOLD, SH, LauncherCase, alive, state, wait_until
@@ -44,6 +45,14 @@ class ExitStatusTest(LauncherCase):
                 self.assert_told(run, f"killed by {name}")
             self.assert_abort_line(run, 1, [0])
         self.assertEqual([name for name in os.listdir(self.dir) if name.startswith("core")], [])
+
+    def test_whoever_started_us_may_ignore_sigchld(self):
+        # Python resets nothing but SIGPIPE for its children, so an ignored signal stays ignored there.
+        text = ("import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "
+                "os.execv(sys.argv[1], sys.argv[1:])")
+        run = self.run_launcher("--nproc_per_node=1", sys.executable, "-c", text, os.environ["PADDLE_LAUNCH_BINARY"],
+                                "--quiet", "--log_dir=inner", "--nproc_per_node=2", SH, "-c", "exit 7")
+        self.assert_status(run, 7)
 
     def test_ranks_that_failed_before_our_sigterm_are_all_named_in_ascending_order(self):
         gate = self.gate()
