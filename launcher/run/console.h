@@ -31,7 +31,8 @@ class Console {
   Console& operator=(const Console&) = delete;
   ~Console();
 
-  // Never blocks: what the console process cannot take yet waits here.
+  // Never blocks: what the console process cannot take yet waits here. When that process was given
+  // up, stderr gets it straight, as far as it takes it.
   void say(std::string_view text);
 
   int fd() const { return socket_.get(); }

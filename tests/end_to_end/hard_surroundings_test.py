@@ -531,6 +531,7 @@ class ConsoleTest(SurroundingsCase):
         run.send(signal.SIGINT)
         run.wait(MANY_SECONDS)
         self.assert_status(run, 7)
+        self.assert_abort_line(run, 2, [1])
 
     def test_a_terminal_that_is_held_with_ctrl_s(self):
         master, slave = os.openpty()
