@@ -51,6 +51,7 @@ class ConsoleProcess {
   UniqueFd stdout_;  // none: a file or a socket, written to as it is
   LinePrinter lines_;
   std::string message_;
+  std::string prefixed_;
   std::optional<char> order_;
   bool launcher_is_gone_ = false;
   bool stdout_works_ = true;

@@ -15,19 +15,22 @@ constexpr std::array<std::string_view, 6> kColours = {"\x1b[36m", "\x1b[32m", "\
 
 }  // namespace
 
-void LinePrinter::begin_line(int rank, std::string& out) {
+std::string LinePrinter::prefix_of(int rank) const {
+  const std::string label = "[" + std::to_string(rank) + "]";
+  if (!colour_) return label + " ";
+  const std::string_view colour = kColours[static_cast<std::size_t>(rank) % kColours.size()];
+  return std::string(colour) + label + "\x1b[0m ";
+}
+
+void LinePrinter::begin_line(int rank, Pending& pending, std::string& out) {
   if (open_line_ == rank) {
     open_line_.reset();
     return;
   }
   if (open_line_) out += '\n';
   open_line_.reset();
-  if (colour_) out += kColours[static_cast<std::size_t>(rank) % kColours.size()];
-  out += '[';
-  out += std::to_string(rank);
-  out += ']';
-  if (colour_) out += "\x1b[0m";
-  out += ' ';
+  if (pending.prefix.empty()) pending.prefix = prefix_of(rank);
+  out += pending.prefix;
 }
 
 void LinePrinter::add(int rank, std::string_view bytes, Time now, std::string& out) {
@@ -57,7 +60,7 @@ void LinePrinter::carriage_return(int rank, Pending& pending, std::string_view p
 }
 
 void LinePrinter::end_line(int rank, Pending& pending, std::string_view part, std::string& out) {
-  begin_line(rank, out);
+  begin_line(rank, pending, out);
   out += pending.text;
   out += part;
   out += '\n';
@@ -76,7 +79,7 @@ void LinePrinter::keep(int rank, Pending& pending, std::string_view part, Time n
 void LinePrinter::show_unfinished(Time now, bool all, std::string& out) {
   for (auto& [rank, pending] : pending_) {
     if (pending.text.empty() || (!all && now - pending.since < kUnfinishedFor)) continue;
-    begin_line(rank, out);
+    begin_line(rank, pending, out);
     out += pending.text;
     pending.text.clear();
     open_line_ = rank;

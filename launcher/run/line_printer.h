@@ -27,11 +27,13 @@ class LinePrinter {
  private:
   struct Pending {
     std::string text;
+    std::string prefix;  // made at the first line
     Time since{};
     bool after_return = false;  // the last line ended with \r: a \n right after it belongs to it
   };
 
-  void begin_line(int rank, std::string& out);
+  std::string prefix_of(int rank) const;
+  void begin_line(int rank, Pending& pending, std::string& out);
   void carriage_return(int rank, Pending& pending, std::string_view part, std::string& out);
   void end_line(int rank, Pending& pending, std::string_view part, std::string& out);
   void keep(int rank, Pending& pending, std::string_view part, Time now, std::string& out);
