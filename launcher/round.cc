@@ -47,10 +47,10 @@ std::string endpoints_log(const WorldPlan& world) {
   return text;
 }
 
-std::vector<std::string> write_shared_files(const WorldPlan& world, const CollectivePlan& plan,
-                                            const std::string& log_dir) {
+std::vector<std::string> write_shared_files(const WorldPlan& world, const CollectivePlan& plan) {
   std::vector<std::string> problems;
-  if (const auto problem = replace_file(log_dir + "/endpoints.log", endpoints_log(world), 0666)) {
+  if (const auto problem =
+          replace_file(plan.log_dir + "/endpoints.log", endpoints_log(world), 0666)) {
     problems.push_back(*problem + "; the job goes on without it");
   }
   if (plan.backup_path.empty()) return problems;
@@ -108,13 +108,9 @@ int run_round(const JobSpec& job, const Environment& env, const Machine& here,
               const WorldPlan& world, const CollectivePlan& plan, const Remarks& remarks,
               const rlimit& open_files_given) {
   const ProcessPlan& processes = plan.processes;
-  const std::string log_dir =
-      lookup(Environment(processes.common_env.begin(), processes.common_env.end()),
-             "PADDLE_LOG_DIR")
-          .value_or(job.log_dir);
-  prepare_log_directory(log_dir, processes);
+  prepare_log_directory(plan.log_dir, processes);
   Remarks said = remarks;
-  for (std::string& problem : write_shared_files(world, plan, log_dir))
+  for (std::string& problem : write_shared_files(world, plan))
     said.warnings.push_back(std::move(problem));
 
   // Whoever started us may ignore SIGCHLD; then the kernel would throw away how our children ended.

@@ -32,6 +32,7 @@ CollectivePlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& 
   plan.processes.inherited = inherited_env(user, env.common, own);
   plan.processes.common_env = std::move(env.common);
   plan.processes.world_size = static_cast<int>(world.trainers.size());
+  plan.log_dir = settings.log_dir;
   plan.backup_env = std::move(env.backup);
   plan.backup_path = std::move(env.backup_path);
   return plan;

@@ -16,6 +16,7 @@ namespace paddle_launch {
 
 struct CollectivePlan {
   ProcessPlan processes;
+  std::string log_dir;             // absolute
   std::vector<EnvVar> backup_env;  // goes into the file backup_path, when that is not empty
   std::string backup_path;
 };

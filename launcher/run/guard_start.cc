@@ -66,7 +66,6 @@ void GuardProcess::start_workers() {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     if (!start_worker(i, shared_env)) return;
   }
-  unsent_.push_back({.kind = GuardReport::Kind::AllStarted});
 }
 
 bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string>& shared_env) {

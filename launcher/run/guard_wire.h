@@ -23,7 +23,6 @@ struct GuardReport {
   enum class Kind : std::uint8_t {
     Exited,
     NotStarted,
-    AllStarted,
     Frozen,     // the order Freeze is carried out: every trainer stands still
     Suspended,  // the trainer that has the terminal was stopped there
     Survivor,   // SIGKILL did not end this process in 30 s

@@ -67,8 +67,6 @@ void Supervisor::take(const GuardReport& report) {
       return carry_out(policy_.worker_exited(exit_of(report)));
     case GuardReport::Kind::NotStarted:
       return carry_out(policy_.not_started(not_started(report)));
-    case GuardReport::Kind::AllStarted:
-      return;
     case GuardReport::Kind::Suspended:
       return begin_suspension();
     case GuardReport::Kind::Frozen:
