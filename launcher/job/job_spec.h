@@ -37,6 +37,14 @@ struct CardChoice {
   bool operator==(const CardChoice&) const = default;
 };
 
+// --master HOST:PORT.
+struct MeetingPoint {
+  std::string host;  // as typed
+  int port = 0;
+
+  bool operator==(const MeetingPoint&) const = default;
+};
+
 struct JobSpec {
   Script script;
   Mode mode = Mode::Collective;
@@ -49,12 +57,25 @@ struct JobSpec {
 
   std::vector<std::string> ips = {"127.0.0.1"};
   bool ips_given = false;
+  std::string ips_source = "--ips";    // or "PADDLE_IPS", "PADDLE_TRAINERS"
+  std::optional<MeetingPoint> master;  // --master, when there are several nodes
+  int nnodes = 1;                      // with a master; otherwise the size of ips
+  std::optional<int> node_rank;        // --rank, or PaddleCloud's PADDLE_TRAINER_ID
+  bool sort_ip = false;
+  int bootstrap_port = 6060;
+  std::chrono::milliseconds bootstrap_timeout{900'000};
+  std::chrono::seconds heartbeat{10};
+  std::optional<std::string> token;  // PADDLE_LAUNCH_TOKEN; never shown
+  std::optional<std::string> token_file;
+  bool check = false;  // --check: try the network between the nodes and start nothing
   std::optional<std::string> host;
   std::string host_source;  // "--host" or "POD_IP"
   std::optional<int> start_port;
   std::string start_port_source;                  // "--start_port" or "FLAGS_START_PORT"
   std::optional<std::pair<int, int>> port_range;  // --port_range, inclusive
+  std::vector<int> given_ports;                   // PaddleCloud names each port of this node
   std::string job_id = "default";
+  bool job_id_given = false;
 
   std::string log_dir = "log";
   bool log_overwrite = false;
@@ -70,6 +91,7 @@ struct JobSpec {
   // Values that only the machine can resolve ("gpus") are filled in by the banner.
   std::vector<std::pair<std::string, std::string>> arguments;
 
+  bool has_several_nodes() const { return ips.size() > 1 || nnodes > 1; }
   bool operator==(const JobSpec&) const = default;
 };
 

@@ -22,6 +22,7 @@ struct ExitStatus {
   }
   int operator()(const Interrupted& interrupted) const { return kSignalBase + interrupted.signal; }
   int operator()(const GuardLost&) const { return kLaunchError; }
+  int operator()(const JobStopped& stopped) const { return stopped.cause.status; }
 };
 
 }  // namespace

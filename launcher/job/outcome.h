@@ -2,14 +2,12 @@
 // How a process ended and how a round ended. Values: what a person reads about them is in tell/.
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <variant>
-#include <vector>
+
+#include "launcher/job/stop_cause.h"
 
 namespace paddle_launch {
-
-using SteadyTime = std::chrono::steady_clock::time_point;
 
 struct ProcessExit {
   int worker = 0;  // index into ProcessPlan::processes
@@ -54,10 +52,16 @@ struct GuardLost {
   bool operator==(const GuardLost&) const = default;
 };
 
-using Outcome = std::variant<Completed, Failed, NotStarted, Interrupted, GuardLost>;
+// Another pod gave the reason.
+struct JobStopped {
+  StopCause cause{};
+  bool operator==(const JobStopped&) const = default;
+};
+
+using Outcome = std::variant<Completed, Failed, NotStarted, Interrupted, GuardLost, JobStopped>;
 
 // 0 all completed · N the failing worker's own code · 128+S it or the launcher was ended by signal
-// S · 126/127 not executable · 1 launch error.
+// S · 126/127 not executable · 1 launch error · 75 a node was lost.
 int exit_status(const Outcome& outcome);
 
 }  // namespace paddle_launch

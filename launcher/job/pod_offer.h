@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one pod (one launcher) brings to the job.
+// What one pod (one launcher) brings to the job, and what it was told about it.
 #pragma once
 
 #include <optional>
@@ -26,6 +26,22 @@ struct PodOffer {
   int master_port = 0;  // offered for PADDLE_MASTER
 
   bool operator==(const PodOffer&) const = default;
+};
+
+// What must be the same on every node, or differ in a known way. Compared by the hub.
+struct PodClaim {
+  std::string version{};           // of the launcher
+  std::string machine{};           // host name, for messages
+  int pid = 0;                     // of the launcher, for messages
+  std::vector<std::string> ips{};  // as typed; none: the nodes meet at --master
+  int nodes = 1;
+  std::optional<int> place{};  // position in --ips, or --rank
+  bool sort_ip = false;
+  bool check = false;     // --check
+  std::string command{};  // the script and its arguments
+  std::string problem{};  // why this pod cannot start anything; empty: it can
+
+  bool operator==(const PodClaim&) const = default;
 };
 
 }  // namespace paddle_launch

@@ -80,6 +80,7 @@ struct Describe {
     return "the guard process (pl-guard), parent of the trainers, was killed; all trainers died "
            "with it";
   }
+  std::string operator()(const JobStopped& stopped) const { return printable(stopped.cause.text); }
 };
 
 }  // namespace

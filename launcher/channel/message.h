@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that pods say to each other once both sides have proved the job's secret. Bounded and
+// versioned by the handshake; nothing of it is executed or used as a path.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "launcher/job/ending.h"
+#include "launcher/job/link_check.h"
+#include "launcher/job/pod_offer.h"
+
+namespace paddle_launch {
+
+// Member to hub: who I am and what I bring.
+struct OfferMessage {
+  PodClaim claim{};
+  PodOffer offer{};
+  std::string ips_digest{};  // of the whole list; claim.ips travels only when it is short
+  bool operator==(const OfferMessage&) const = default;
+};
+
+// Hub to member, at most once a second: who has not come yet.
+struct WaitingMessage {
+  int missing = 0;
+  int nodes = 0;
+  std::vector<std::string> names{};  // the first few of the missing
+  bool operator==(const WaitingMessage&) const = default;
+};
+
+// Hub to member: all pods in their order (pack_pods), and which of them the member is.
+struct RosterMessage {
+  int mine = 0;
+  std::string packed_pods{};
+  std::vector<std::string> warnings{};
+  bool operator==(const RosterMessage&) const = default;
+};
+
+// Hub to member: there will be no job, and why. `node`: whose fault it is, -1: nobody's.
+struct RefusalMessage {
+  int status = 1;
+  int node = -1;
+  std::string text{};
+  bool operator==(const RefusalMessage&) const = default;
+};
+
+// Either way: the job stops because of this.
+struct StopMessage {
+  StopCause cause{};
+  bool operator==(const StopMessage&) const = default;
+};
+
+// Either way: the user is impatient, what is left is to be killed.
+struct KillMessage {
+  bool operator==(const KillMessage&) const = default;
+};
+
+// Member to hub, at once when a StopMessage or a CheckGoMessage comes: what my clocks say.
+struct ClockMessage {
+  SteadyTime steady{};
+  std::int64_t wall_ns = 0;
+  bool operator==(const ClockMessage&) const = default;
+};
+
+// Member to hub: my processes are gone.
+struct EndingMessage {
+  PodEnding ending{};
+  bool operator==(const EndingMessage&) const = default;
+};
+
+// Hub to member: the end of the job.
+struct VerdictMessage {
+  JobVerdict verdict{};
+  bool operator==(const VerdictMessage&) const = default;
+};
+
+// --check: member to hub, my ports are open; hub to members, now try; member to hub, what I found;
+// hub to members, the whole.
+struct CheckReadyMessage {
+  bool operator==(const CheckReadyMessage&) const = default;
+};
+struct CheckGoMessage {
+  bool operator==(const CheckGoMessage&) const = default;
+};
+struct CheckRowMessage {
+  std::vector<LinkTry> tries{};
+  bool operator==(const CheckRowMessage&) const = default;
+};
+struct CheckDoneMessage {
+  LinkCheck check{};
+  bool operator==(const CheckDoneMessage&) const = default;
+};
+
+using Message = std::variant<OfferMessage, WaitingMessage, RosterMessage, RefusalMessage,
+                             StopMessage, KillMessage, ClockMessage, EndingMessage, VerdictMessage,
+                             CheckReadyMessage, CheckGoMessage, CheckRowMessage, CheckDoneMessage>;
+
+std::string encode(const Message& message);
+
+// Nothing: malformed, too large or of an unknown kind.
+std::optional<Message> decode(std::string_view bytes);
+
+}  // namespace paddle_launch

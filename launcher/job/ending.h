@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the whole job ends: why it stops, what each pod says when its processes are gone, and the
+// verdict that all launchers share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/job/failure.h"
+#include "launcher/job/stop_cause.h"
+
+namespace paddle_launch {
+
+// One pod's account, given when its last process is gone.
+struct PodEnding {
+  StopCause own{};  // Completed: nothing went wrong here by itself
+  // Those who failed by themselves before they were told to stop, in the order of their deaths.
+  // Only the first carries the end of its log.
+  std::vector<FailureRecord> failures{};
+  std::vector<int> stopped{};  // ranks that were told to stop
+  // A rank of this pod whose log ends with an error of its own, not with the complaint of a lost
+  // neighbour, whether it died by itself or was stopped.
+  std::optional<Suspicion> confession{};
+  bool first_is_echo = false;  // the first failure's log only complains of a lost neighbour
+
+  bool operator==(const PodEnding&) const = default;
+};
+
+struct JobVerdict {
+  StopCause first{};
+  std::string doubt{};                    // not empty: why "first" is not certain
+  std::vector<int> aborted{};             // the ranks of the ABORT line; none: no such line
+  std::vector<int> stopped{};             // ranks that were stopped because of it
+  std::vector<FailureRecord> failures{};  // of the whole job, the first cause first
+  std::optional<Suspicion> suspicion{};
+  std::vector<std::string> silent{};  // nodes that did not tell how they ended
+
+  bool operator==(const JobVerdict&) const = default;
+};
+
+}  // namespace paddle_launch

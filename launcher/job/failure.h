@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker's failure with all that a person needs to know of it, on whichever node they sit.
+#pragma once
+
+#include <string>
+
+#include "launcher/job/outcome.h"
+
+namespace paddle_launch {
+
+struct FailureRecord {
+  ProcessExit exit{};  // its times are of the steady clock of its own node
+  int rank = 0;
+  int local_rank = 0;
+  std::string node{};   // host name and, where it differs, the address in the endpoints
+  std::string cards{};  // "card 3" or "CPU"
+  std::string when{};   // local time on its node
+  std::string log_path{};
+  std::string log_excerpt{};  // empty: nothing was written
+  bool log_readable = true;
+  long oom_kills = 0;
+
+  bool operator==(const FailureRecord&) const = default;
+};
+
+// A rank that was stopped, or died after the first, although its log says that it began.
+struct Suspicion {
+  int rank = 0;
+  std::string node{};
+  std::string log_path{};
+  std::string log_excerpt{};
+
+  bool operator==(const Suspicion&) const = default;
+};
+
+}  // namespace paddle_launch
