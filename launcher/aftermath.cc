@@ -1,51 +1,138 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/aftermath.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "launcher/run/log_directory.h"
 #include "launcher/site/kernel_facts.h"
 #include "launcher/tell/failure_report.h"
 #include "launcher/tell/log_excerpt.h"
 #include "launcher/tell/log_lines.h"
-#include "launcher/tell/probable_cause.h"
 #include "launcher/tell/words.h"
 
 namespace paddle_launch {
+namespace {
 
-Aftermath::Aftermath(const ProcessPlan& plan, std::string host_name, long oom_kills_before)
-    : plan_(plan), host_name_(std::move(host_name)), oom_kills_before_(oom_kills_before) {}
+// A failure anywhere makes every log worth reading; an interrupt does not.
+bool is_about_a_failure(const Outcome& outcome) {
+  if (std::holds_alternative<Failed>(outcome)) return true;
+  const auto* stopped = std::get_if<JobStopped>(&outcome);
+  return stopped != nullptr && stopped->cause.kind == StopCause::Kind::WorkerFailed;
+}
+
+SteadyTime moment_of(const Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  return failed != nullptr ? failed->first.ended : std::chrono::steady_clock::now();
+}
+
+}  // namespace
+
+Aftermath::Aftermath(const ProcessPlan& plan, std::string host_name, int node,
+                     long oom_kills_before)
+    : plan_(plan),
+      host_name_(std::move(host_name)),
+      node_(node),
+      oom_kills_before_(oom_kills_before) {}
 
 long Aftermath::oom_kills() const { return oom_kills_so_far() - oom_kills_before_; }
 
-void Aftermath::tell_verdict(const Voice& voice, const Outcome& verdict, int others) const {
-  std::string text = describe(verdict, plan_, oom_kills());
-  if (others > 0) text += fmt::format("; stopping {} other{}", others, others == 1 ? "" : "s");
-  voice.error(text);
+std::string Aftermath::node_name() const {
+  return plan_.host == host_name_ ? host_name_ : fmt::format("{} ({})", host_name_, plan_.host);
 }
 
-void Aftermath::tell_end(const Voice& voice, const RoundResult& result) const {
+void Aftermath::tell_verdict(const Voice& voice, const Outcome& verdict, int others) const {
+  voice.error(verdict_line(verdict, plan_, others, oom_kills()));
+}
+
+StopCause Aftermath::cause(const Outcome& outcome) const {
+  return stop_cause(outcome, plan_, node_, moment_of(outcome), oom_kills());
+}
+
+PodEnding Aftermath::ending(const RoundResult& result) const {
+  PodEnding ending;
+  ending.stopped = victims(result.exits, plan_);
+  const bool own = !std::holds_alternative<JobStopped>(result.outcome);
+  if (own) ending.own = cause(result.outcome);
+  LogEnds logs;
+  if (is_about_a_failure(result.outcome)) {
+    std::vector<std::string> paths;
+    for (const ProcessSpec& spec : plan_.processes) paths.push_back(spec.log_path);
+    logs = read_log_ends(paths);
+  }
+  logs.resize(plan_.processes.size());
+  for (const ProcessExit& exit : result.exits) {
+    if (!exit.failed() || exit.was_told_to_stop) continue;
+    const bool is_first = ending.failures.empty();
+    // One that died by itself while the news from another node was on its way.
+    if (is_first && !own) ending.own = cause(Failed{exit});
+    ending.failures.push_back(
+        record(exit, is_first ? logs.at(static_cast<std::size_t>(exit.worker)) : LogEnd{}));
+  }
+  compare_logs(logs, result, ending);
+  return ending;
+}
+
+FailureRecord Aftermath::record(const ProcessExit& exit, const std::optional<LogEnd>& log) const {
+  return failure_record(exit, plan_.processes.at(static_cast<std::size_t>(exit.worker)),
+                        {.node = node_name(),
+                         .when = timestamp_of(exit.ended),
+                         .log_excerpt = log ? log_excerpt(log->bytes, kLogLineMark) : "",
+                         .log_readable = log.has_value(),
+                         .oom_kills = oom_kills()});
+}
+
+Suspicion Aftermath::confession(int worker, const LogEnds& logs) const {
+  const auto index = static_cast<std::size_t>(worker);
+  const ProcessSpec& spec = plan_.processes.at(index);
+  return {.rank = spec.rank,
+          .node = node_name(),
+          .log_path = spec.log_path,
+          .log_excerpt = log_excerpt(logs.at(index)->bytes, kLogLineMark)};
+}
+
+void Aftermath::compare_logs(const LogEnds& logs, const RoundResult& result,
+                             PodEnding& ending) const {
+  std::vector<LastWords> words;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    if (!logs[i]) continue;
+    words.push_back(
+        {static_cast<int>(i), this_run(logs[i]->bytes, kLogLineMark), logs[i]->written_ns});
+  }
+  const auto first =
+      std::find_if(result.exits.begin(), result.exits.end(),
+                   [](const ProcessExit& exit) { return exit.failed() && !exit.was_told_to_stop; });
+  std::optional<int> who;
+  if (first != result.exits.end()) {
+    who = probable_cause(first->worker, words);
+    const auto& log = logs.at(static_cast<std::size_t>(first->worker));
+    ending.first_is_echo = log && only_complains(this_run(log->bytes, kLogLineMark));
+  }
+  if (!who) who = first_own_error(words);
+  if (who) ending.confession = confession(*who, logs);
+}
+
+void Aftermath::tell_end(const Voice& voice, const RoundResult& result,
+                         const JobVerdict& verdict) const {
   for (const int pid : result.survivors) {
     voice.error(fmt::format("{} did not end within 30 s of SIGKILL; it is left to the kernel",
                             describe_stuck_process(pid)));
   }
-  if (std::holds_alternative<Completed>(result.outcome))
+  if (verdict.first.kind == StopCause::Kind::Completed) {
     return voice.info("Local processes completed.");
-  // The logs are read before our own last lines go into them.
-  const auto* failed = std::get_if<Failed>(&result.outcome);
-  const std::string report = failed != nullptr ? failure(failed->first, result) : "";
-  mark_victims(voice, result);
-  if (failed == nullptr) return;
-  voice.always(abort_line(plan_.world_size, culprits(result.exits, plan_)));
-  voice.always(report);
+  }
+  mark_victims(voice, result, verdict);
+  if (verdict.aborted.empty()) return;
+  voice.always(abort_line(plan_.world_size, verdict.aborted));
+  const bool is_told_here =
+      node_ == 0 || node_ == verdict.first.node || verdict.first.kind == StopCause::Kind::PodLost;
+  if (is_told_here) voice.always(failure_report(verdict, plan_.nodes));
 }
 
-void Aftermath::mark_victims(const Voice& voice, const RoundResult& result) const {
-  const std::string because = describe(result.outcome, plan_, oom_kills());
+void Aftermath::mark_victims(const Voice& voice, const RoundResult& result,
+                             const JobVerdict& verdict) const {
   const std::string now = timestamp();
   // With the guard gone nobody knows who ended when: whoever is not known to have ended was
   // stopped.
@@ -56,7 +143,7 @@ void Aftermath::mark_victims(const Voice& voice, const RoundResult& result) cons
   std::vector<std::pair<std::string, std::string>> lines;
   for (std::size_t i = 0; i < stopped.size(); ++i) {
     const ProcessSpec& spec = plan_.processes[i];
-    if (stopped[i]) lines.emplace_back(spec.log_path, log_stop_line(spec, because, now));
+    if (stopped[i]) lines.emplace_back(spec.log_path, log_stop_line(spec, verdict.first.text, now));
   }
   if (!append_to_logs(lines)) {
     voice.warning(
@@ -64,34 +151,6 @@ void Aftermath::mark_victims(const Voice& voice, const RoundResult& result) cons
         "the log "
         "directory gone?");
   }
-}
-
-std::string Aftermath::failure(const ProcessExit& first, const RoundResult& result) const {
-  std::vector<std::string> paths;
-  for (const ProcessSpec& spec : plan_.processes) paths.push_back(spec.log_path);
-  const std::vector<std::optional<LogEnd>> ends = read_log_ends(paths);
-  const auto excerpt = [&ends](int worker) {
-    return log_excerpt(ends.at(static_cast<std::size_t>(worker))->bytes, kLogLineMark);
-  };
-  std::vector<LastWords> words;
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    if (ends[i])
-      words.push_back(
-          {static_cast<int>(i), this_run(ends[i]->bytes, kLogLineMark), ends[i]->written_ns});
-  }
-  const auto index = static_cast<std::size_t>(first.worker);
-  const bool readable = index < ends.size() && ends[index].has_value();
-  FailureFacts facts{.node = plan_.host == host_name_
-                                 ? host_name_
-                                 : fmt::format("{} ({})", host_name_, plan_.host),
-                     .when = timestamp_of(first.ended),
-                     .log_excerpt = readable ? excerpt(first.worker) : "",
-                     .log_readable = readable,
-                     .oom_kills = oom_kills()};
-  if (const std::optional<int> cause = probable_cause(first.worker, words)) {
-    facts.suspicion = Suspicion{*cause, excerpt(*cause)};
-  }
-  return failure_report(first, result.exits, plan_, facts);
 }
 
 }  // namespace paddle_launch

@@ -4,28 +4,43 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "launcher/job/ending.h"
 #include "launcher/job/outcome.h"
 #include "launcher/job/process_spec.h"
+#include "launcher/run/log_directory.h"
 #include "launcher/run/supervisor.h"
+#include "launcher/tell/probable_cause.h"
 #include "launcher/tell/voice.h"
 
 namespace paddle_launch {
 
 class Aftermath {
  public:
-  Aftermath(const ProcessPlan& plan, std::string host_name, long oom_kills_before);
+  // `node`: this pod's place in the roster.
+  Aftermath(const ProcessPlan& plan, std::string host_name, int node, long oom_kills_before);
 
   void tell_verdict(const Voice& voice, const Outcome& verdict, int others) const;
-  void tell_end(const Voice& voice, const RoundResult& result) const;
+  // This pod's outcome as the others learn it.
+  StopCause cause(const Outcome& outcome) const;
+  // This pod's account of itself. Reads the logs, so before our own last lines go into them.
+  PodEnding ending(const RoundResult& result) const;
+  void tell_end(const Voice& voice, const RoundResult& result, const JobVerdict& verdict) const;
 
  private:
+  using LogEnds = std::vector<std::optional<LogEnd>>;
+
   long oom_kills() const;
-  void mark_victims(const Voice& voice, const RoundResult& result) const;
-  std::string failure(const ProcessExit& first, const RoundResult& result) const;
+  void mark_victims(const Voice& voice, const RoundResult& result, const JobVerdict& verdict) const;
+  FailureRecord record(const ProcessExit& exit, const std::optional<LogEnd>& log) const;
+  Suspicion confession(int worker, const LogEnds& logs) const;
+  void compare_logs(const LogEnds& logs, const RoundResult& result, PodEnding& ending) const;
+  std::string node_name() const;
 
   const ProcessPlan& plan_;
   std::string host_name_;
+  int node_;
   long oom_kills_before_;
 };
 

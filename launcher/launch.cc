@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/launch.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
-#include <random>
+#include <exception>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/meeting.h"
+#include "launcher/network_check.h"
+#include "launcher/os/event_loop.h"
 #include "launcher/plan/collective.h"
 #include "launcher/plan/world.h"
-#include "launcher/rendezvous/solo.h"
+#include "launcher/preparation.h"
 #include "launcher/round.h"
-#include "launcher/run/terminal.h"
-#include "launcher/site/choose_cards.h"
 #include "launcher/site/machine.h"
-#include "launcher/site/ports.h"
-#include "launcher/site/program.h"
+#include "launcher/site/own_node.h"
 #include "launcher/site/surroundings.h"
-#include "launcher/site/topology.h"
 #include "launcher/tell/dry_run.h"
 
 namespace paddle_launch {
@@ -40,73 +36,85 @@ void refuse_several_tasks(const Surroundings& around) {
       around.launched_by == "srun" ? "srun --ntasks=1 paddle-launch …" : "paddle-launch …"));
 }
 
-// The name of this node in its endpoints, and who gave it, for messages.
-std::pair<std::string, std::string> wished_host(const JobSpec& job) {
-  const std::string& entry = job.ips.front();
-  if (!job.host) return {entry, "--ips"};
-  if (!job.ips_given) return {*job.host, job.host_source};
-  // An option beats a variable; two options must agree.
-  if (job.host_source == "--host" && *job.host != entry) {
-    throw UsageError(
-        fmt::format("--host {} is not in --ips {}; name the same node in both, or leave one out",
-                    *job.host, entry));
+// What is wrong on this node is not thrown at once: the other nodes are to hear of it, instead of
+// waiting for a node that will never come.
+struct Readiness {
+  Preparation preparation;
+  std::exception_ptr problem;
+  std::string problem_text;
+};
+
+Readiness get_ready(const JobSpec& job, const Environment& env, const Machine& here,
+                    const OwnNode& me) {
+  Readiness ready;
+  try {
+    ready.preparation = prepare(job, env, here, me.host);
+  } catch (const std::exception& error) {
+    if (!job.has_several_nodes() || job.dry_run != DryRun::No) throw;
+    ready.problem = std::current_exception();
+    ready.problem_text = error.what();
+    ready.preparation.offer.host = me.host;
   }
-  return {entry, "--ips"};
+  return ready;
 }
 
-std::string own_host(const JobSpec& job, const Machine& here) {
-  const auto [host, source] = wished_host(job);
-  if (is_mine(here, host)) return host;
-  throw UsageError(
-      fmt::format("{} {} is not an address of this machine ({}), which has {}; name one of them",
-                  source, host, here.host_name, fmt::join(here.addresses, ", ")));
-}
-
-// Six lower-case letters, as Paddle's pods have.
-std::string random_pod_name() {
-  std::random_device entropy;
-  std::uniform_int_distribution<int> letter('a', 'z');
-  std::string name(6, ' ');
-  for (char& c : name) c = static_cast<char>(letter(entropy));
-  return name;
-}
-
-// Without dots and without a slash at the end.
-std::string absolute_directory(const std::string& path) {
-  const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
-  return whole.has_filename() || whole == whole.root_path() ? whole : whole.parent_path();
-}
-
-PodOffer make_offer(const std::string& host, const ChosenCards& chosen,
-                    std::vector<std::vector<Card>> cards, const PortLease& ports) {
-  PodOffer offer{.name = random_pod_name(),
-                 .host = host,
-                 .card_kind = chosen.kind,
-                 .trainers = {},
-                 .master_port = ports.master};
-  for (std::size_t i = 0; i < cards.size(); ++i) {
-    offer.trainers.push_back({.cards = std::move(cards[i]), .port = ports.trainers.at(i)});
+Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Machine& here,
+         const OwnNode& me, const Readiness& ready, std::vector<std::string>& notices) {
+  const PodClaim claim = make_claim(job, here, me, ready.problem_text);
+  try {
+    return meet_the_others(loop, job, env, here, me, claim, ready.preparation.offer, notices);
+  } catch (const std::exception&) {
+    if (ready.problem) std::rethrow_exception(ready.problem);
+    throw;
   }
-  return offer;
 }
 
-// Port locks, logs and sockets of large pods need more descriptors than the usual soft limit
-// allows. Returns what trainers are to get back; all zero when nothing was changed.
-rlimit raise_open_files() {
-  rlimit given{};
-  if (getrlimit(RLIMIT_NOFILE, &given) != 0 || given.rlim_cur == given.rlim_max) return {};
-  rlimit raised = given;
-  raised.rlim_cur = given.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &raised);
-  return given;
+CollectivePlan make_plan(const JobSpec& job, const Environment& env, const Preparation& ready,
+                         const WorldPlan& world, const std::string& host) {
+  const bool give_stdin =
+      job.stdin_to_rank_zero || (world.trainers.size() == 1 && isatty(STDIN_FILENO) == 1);
+  CollectivePlan plan = plan_collective(world,
+                                        {.backend = job.backend,
+                                         .log_dir = ready.log_dir,
+                                         .job_id = job.job_id,
+                                         .temporary_dir = lookup(env, "TMPDIR").value_or("/tmp")},
+                                        ready.program, env, ready.cpus, give_stdin);
+  plan.processes.host = host;
+  plan.processes.nodes = world.nodes;
+  return plan;
 }
 
-std::vector<std::string> cpu_warning(const Machine& here, std::size_t trainers) {
-  if (here.cpus.size() >= trainers) return {};
-  return {
-      fmt::format("{} trainers share {} CPU{}: the launcher was given no more; ask for more CPUs "
-                  "(--cpus-per-task under Slurm, taskset) or start fewer trainers",
-                  trainers, here.cpus.size(), here.cpus.size() == 1 ? "" : "s")};
+int show_plan(const JobSpec& job, const Environment& env, const OwnNode& me,
+              const Preparation& ready) {
+  const WorldPlan world = plan_world(assumed_roster(job, me, ready.offer));
+  const ProcessPlan plan = make_plan(job, env, ready, world, ready.offer.host).processes;
+  if (job.has_several_nodes()) {
+    std::fputs(
+        "paddle-launch: --dry_run asked no other node: their cards and ports are taken to be like "
+        "this one's\n",
+        stderr);
+  }
+  const std::string text = job.dry_run == DryRun::Json ? dry_run_json(plan) : dry_run_text(plan);
+  std::fputs(text.c_str(), stdout);
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+// The others have the roster and would start: they are told that this node will not.
+void withdraw(JobChannel& channel, int node, const std::string& why) {
+  const StopCause cause{.kind = StopCause::Kind::NotStarted,
+                        .node = node,
+                        .status = 1,
+                        .text = why,
+                        .at = std::chrono::steady_clock::now()};
+  channel.set_events({.stop = [](const StopCause&) {},
+                      .kill = [] {},
+                      .verdict = [](const JobVerdict&) {},
+                      .remark = [](const std::string&) {},
+                      .other = {}});
+  channel.tell_stop(cause);
+  channel.tell_ending({.own = cause});
+  channel.decide_now();
+  channel.close();
 }
 
 }  // namespace
@@ -115,44 +123,29 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
   const JobSpec& job = command.job;
   refuse_several_tasks(surroundings(env));
   const Machine here = look_around();
-  const Program program = find_program(job.script, env);
-  const std::string host = own_host(job, here);
-  const ChosenCards chosen =
-      choose_cards(job, env, [&env](CardKind kind) { return find_cards_of(kind, env); });
-  std::vector<std::vector<Card>> cards = deal_cards(chosen, job.nproc_per_node);
-  std::vector<std::string> warnings = cpu_warning(here, cards.size());
-  const std::vector<std::vector<int>> cpus = job.bind == Binding::Numa
-                                                 ? cpus_for_trainers(cards, here.cpus)
-                                                 : std::vector<std::vector<int>>{};
-  const rlimit open_files_given = raise_open_files();
-  const PortLease ports = lease_ports({.count = static_cast<int>(cards.size()),
-                                       .start = job.start_port,
-                                       .start_source = job.start_port_source,
-                                       .range = job.port_range},
-                                      warnings);
+  const OwnNode me = find_own_node(job, here);
+  const Readiness ready = get_ready(job, env, here, me);
+  if (job.dry_run != DryRun::No) return show_plan(job, env, me, ready.preparation);
 
-  Solo rendezvous;
-  const Roster roster = rendezvous.meet(make_offer(host, chosen, std::move(cards), ports));
-  const WorldPlan world = plan_world(roster);
-  const bool give_stdin =
-      job.stdin_to_rank_zero || (world.trainers.size() == 1 && isatty(STDIN_FILENO) == 1);
-  CollectivePlan plan = plan_collective(world,
-                                        {.backend = job.backend,
-                                         .log_dir = absolute_directory(job.log_dir),
-                                         .job_id = job.job_id,
-                                         .temporary_dir = lookup(env, "TMPDIR").value_or("/tmp")},
-                                        program, env, cpus, give_stdin);
-  plan.processes.host = host;
+  EventLoop loop;
+  Remarks remarks{.notices = command.notices, .warnings = command.warnings};
+  const Met met = meet(loop, job, env, here, me, ready, remarks.notices);
+  if (job.check) return check_network(loop, met);
 
-  if (job.dry_run != DryRun::No) {
-    const std::string text =
-        job.dry_run == DryRun::Json ? dry_run_json(plan.processes) : dry_run_text(plan.processes);
-    std::fputs(text.c_str(), stdout);
-    return std::fflush(stdout) == 0 ? 0 : 1;
+  const WorldPlan world = plan_world(met.roster);
+  const std::string& host = met.roster.pods.at(met.roster.mine).host;
+  const CollectivePlan plan = make_plan(job, env, ready.preparation, world, host);
+  for (const auto* texts : {&ready.preparation.warnings, &met.warnings}) {
+    remarks.warnings.insert(remarks.warnings.end(), texts->begin(), texts->end());
   }
-  warnings.insert(warnings.begin(), command.warnings.begin(), command.warnings.end());
-  return run_round(job, env, here, world, plan, {.notices = command.notices, .warnings = warnings},
-                   open_files_given);
+  try {
+    return run_round({loop, *met.channel, static_cast<int>(met.roster.mine)}, job, env, here, world,
+                     plan, remarks, ready.preparation.open_files_given);
+  } catch (const std::exception& error) {
+    withdraw(*met.channel, static_cast<int>(met.roster.mine),
+             fmt::format("node {} could not start: {}", host, error.what()));
+    throw;
+  }
 }
 
 }  // namespace paddle_launch

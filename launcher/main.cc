@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -18,6 +20,7 @@ namespace {
 
 constexpr int kLaunchError = 1;
 constexpr int kWrongUse = 2;
+constexpr int kNodeMissing = 75;  // EX_TEMPFAIL
 
 using paddle_launch::Environment;
 
@@ -41,6 +44,17 @@ Environment read_environment() {
   return env;
 }
 
+// The token leaves the environment before anything is started: neither a child nor a reader of
+// /proc sees it.
+void wipe_token() {
+  constexpr std::string_view name = "PADDLE_LAUNCH_TOKEN=";
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (std::string_view(*entry).starts_with(name)) {
+      explicit_bzero(*entry + name.size(), std::strlen(*entry + name.size()));
+    }
+  }
+}
+
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 int complain(const std::string& program, const char* what, int status) {
@@ -49,8 +63,10 @@ int complain(const std::string& program, const char* what, int status) {
 }
 
 int run(const std::vector<std::string>& argv) {
-  const Environment env = read_environment();
+  Environment env = read_environment();
+  wipe_token();
   const paddle_launch::CommandLine command = paddle_launch::parse_command_line(argv, env);
+  env.erase("PADDLE_LAUNCH_TOKEN");
   if (const auto* print = std::get_if<paddle_launch::PrintAndExit>(&command)) {
     std::fputs(print->text.c_str(), stdout);
     return std::fflush(stdout) == 0 ? 0 : kLaunchError;
@@ -68,6 +84,8 @@ int main(int argc, char** argv) {
     return run(arguments);
   } catch (const paddle_launch::UsageError& error) {
     return complain(program, error.what(), kWrongUse);
+  } catch (const paddle_launch::NodeMissing& error) {
+    return complain(program, error.what(), kNodeMissing);
   } catch (const std::exception& error) {
     return complain(program, error.what(), kLaunchError);
   }

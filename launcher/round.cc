@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <map>
+#include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,6 +18,7 @@
 #include "launcher/aftermath.h"
 #include "launcher/job/errors.h"
 #include "launcher/os/signals.h"
+#include "launcher/run/conclusion.h"
 #include "launcher/run/console.h"
 #include "launcher/run/guard.h"
 #include "launcher/run/log_directory.h"
@@ -33,6 +35,8 @@ namespace {
 
 // How long a console that does not take our output is waited for after an interrupt.
 constexpr std::chrono::milliseconds kPatienceOfAnImpatientUser{500};
+// How long the other nodes may take to stop, beyond the grace: what survives SIGKILL is given 30 s.
+constexpr std::chrono::seconds kPatienceWithOthers{40};
 
 std::vector<std::string> make_start_lines(const ProcessPlan& plan) {
   const std::string now = timestamp();
@@ -102,9 +106,70 @@ void open_the_console(const Voice& voice, const JobSpec& job, const WorldPlan& w
   for (const std::string& text : remarks.notices) voice.info(text);
 }
 
+// What the two last acts of a round share.
+struct Stage {
+  const JobTies& ties;
+  Guard& guard;
+  Console& console;
+  SignalWatch& signals;
+  const Terminal& terminal;
+  const Voice& voice;
+  const Aftermath& aftermath;
+  // Of others who would not wait until our last process was gone.
+  std::optional<JobVerdict> early_verdict{};
+};
+
+RoundResult supervise(Stage& stage, StopPolicy policy) {
+  JobChannel& channel = stage.ties.channel;
+  Supervisor supervisor(stage.ties.loop, stage.guard, stage.console, stage.signals, stage.terminal,
+                        std::move(policy),
+                        {.verdict =
+                             [&](const Outcome& verdict, int others) {
+                               stage.aftermath.tell_verdict(stage.voice, verdict, others);
+                               if (!std::holds_alternative<JobStopped>(verdict)) {
+                                 channel.tell_stop(stage.aftermath.cause(verdict));
+                               }
+                             },
+                         .second_interrupt =
+                             [&] {
+                               stage.voice.error("interrupted again: killing what is left");
+                               channel.tell_kill();
+                             }});
+  channel.set_events({.stop = [&](const StopCause& cause) { supervisor.stop_because(cause); },
+                      .kill = [&] { supervisor.kill_now(); },
+                      .verdict = [&](const JobVerdict& verdict) { stage.early_verdict = verdict; },
+                      .remark = [&](const std::string& line) { stage.voice.info(line); },
+                      .other = {}});
+  return supervisor.run();
+}
+
+JobVerdict conclude(const Stage& stage, const RoundResult& result,
+                    std::chrono::milliseconds patience) {
+  if (stage.early_verdict) return *stage.early_verdict;
+  const PodEnding mine = stage.aftermath.ending(result);
+  Conclusion conclusion(
+      stage.ties.loop, stage.signals, stage.ties.channel, stage.terminal, patience,
+      {.stop =
+           [&](const StopCause& cause) {
+             stage.aftermath.tell_verdict(stage.voice, JobStopped{cause}, 0);
+           },
+       .interrupt =
+           [&](int signal) {
+             stage.aftermath.tell_verdict(stage.voice, Interrupted{signal}, 0);
+             return stage.aftermath.cause(Interrupted{signal});
+           },
+       .waiting =
+           [&] {
+             stage.voice.info(
+                 "the processes of this node have ended; waiting for the other nodes to end");
+           }});
+  return conclusion.wait(mine, !std::holds_alternative<Completed>(result.outcome),
+                         [&](const std::string& line) { stage.voice.info(line); });
+}
+
 }  // namespace
 
-int run_round(const JobSpec& job, const Environment& env, const Machine& here,
+int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, const Machine& here,
               const WorldPlan& world, const CollectivePlan& plan, const Remarks& remarks,
               const rlimit& open_files_given) {
   const ProcessPlan& processes = plan.processes;
@@ -144,23 +209,21 @@ int run_round(const JobSpec& job, const Environment& env, const Machine& here,
                           .open_files = open_files_given,
                           .start_lines = start_lines});
   // Read while the guard is busy: the kernel takes its time for this file.
-  const Aftermath aftermath(processes, here.host_name, oom_kills_so_far());
-  Supervisor supervisor(
-      guard, console, signals, terminal,
-      StopPolicy(static_cast<int>(processes.processes.size()),
-                 lends_terminal ? std::optional<int>(0) : std::nullopt),
-      {.verdict = [&](const Outcome& verdict,
-                      int others) { aftermath.tell_verdict(voice, verdict, others); },
-       .second_interrupt = [&] { voice.error("interrupted again: killing what is left"); }});
-  const RoundResult result = supervisor.run();
+  const Aftermath aftermath(processes, here.host_name, ties.node, oom_kills_so_far());
+  Stage stage{ties, guard, console, signals, terminal, voice, aftermath};
+  const RoundResult result =
+      supervise(stage, StopPolicy(static_cast<int>(processes.processes.size()),
+                                  lends_terminal ? std::optional<int>(0) : std::nullopt));
   terminal.take_back();
   const auto patience =
       result.user_is_impatient ? std::optional(kPatienceOfAnImpatientUser) : std::nullopt;
   console.drain(signals, patience);
-  aftermath.tell_end(voice, result);
+  const JobVerdict verdict = conclude(stage, result, job.grace + kPatienceWithOthers);
+  aftermath.tell_end(voice, result, verdict);
   console.finish(signals, patience);
   guard.wait_for_end();
-  return exit_status(result.outcome);
+  ties.channel.close();
+  return verdict.first.status;
 }
 
 }  // namespace paddle_launch

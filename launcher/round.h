@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "launcher/channel/job_channel.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
 #include "launcher/job/world_plan.h"
+#include "launcher/os/event_loop.h"
 #include "launcher/plan/collective.h"
 #include "launcher/site/machine.h"
 
@@ -20,8 +22,15 @@ struct Remarks {
   std::vector<std::string> warnings;
 };
 
+// This pod's ties to the rest of its job.
+struct JobTies {
+  EventLoop& loop;
+  JobChannel& channel;
+  int node = 0;  // its place in the roster
+};
+
 // Returns the exit status. Trainers get back the limit on open files that we were given.
-int run_round(const JobSpec& job, const Environment& env, const Machine& here,
+int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, const Machine& here,
               const WorldPlan& world, const CollectivePlan& plan, const Remarks& remarks,
               const rlimit& open_files_given);
 

@@ -35,6 +35,7 @@ struct WaitingMessage {
 // Hub to member: all pods in their order (pack_pods), and which of them the member is.
 struct RosterMessage {
   int mine = 0;
+  int hub = 0;  // the hub's own place
   std::string packed_pods{};
   std::vector<std::string> warnings{};
   bool operator==(const RosterMessage&) const = default;

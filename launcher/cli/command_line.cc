@@ -13,7 +13,9 @@
 #include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/help_text.h"
 #include "launcher/cli/job_from_options.h"
+#include "launcher/cli/nodes_of_job.h"
 #include "launcher/cli/not_built_yet.h"
+#include "launcher/cli/paddle_cloud.h"
 #include "launcher/cli/refused_options.h"
 #include "launcher/cli/typed_options.h"
 #include "launcher/cli/without_effect.h"
@@ -48,13 +50,19 @@ CommandLine parse_command_line(const std::vector<std::string>& argv, const Envir
   refuse_for_good(given);
   const ModeChoice mode = choose_mode(given);
   refuse_not_built_yet(given, mode, env);
+  const bool in_cloud = mode.mode == Mode::Collective && is_paddle_cloud(env, remarks);
+  if (in_cloud) add_cloud_nodes(env, given);
+  choose_list_or_master(given, remarks);
 
   ParsedCommandLine parsed;
   parsed.job = job_from_options(
-      given, mode,
+      given, mode, env,
       {std::move(cut.script), cut.is_module, std::move(cut.script_args), std::nullopt});
+  const bool cloud_names_nodes = in_cloud && parsed.job.ips_given;
+  if (cloud_names_nodes) take_cloud_place(env, given, parsed.job, remarks);
   parsed.job.arguments = banner_arguments(given, parsed.job);
-  for (std::string& notice : without_effect(given)) remarks.notices.push_back(std::move(notice));
+  for (std::string& notice : without_effect(given, parsed.job))
+    remarks.notices.push_back(std::move(notice));
   parsed.notices = std::move(remarks.notices);
   parsed.warnings = std::move(remarks.warnings);
   return parsed;

@@ -2,8 +2,8 @@
 // See environment_defaults.h.
 #include "launcher/cli/environment_defaults.h"
 
-#include <optional>
-#include <string_view>
+#include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -14,12 +14,11 @@ namespace paddle_launch {
 namespace {
 
 // Set by people for this launcher, never by a launcher for its trainers.
-constexpr std::string_view kKeptWhenNested = "PADDLE_LAUNCH_ASSUME_GPUS";
+constexpr std::string_view kKeptWhenNested[] = {"PADDLE_LAUNCH_ASSUME_GPUS", "PADDLE_LAUNCH_PORT"};
 
-std::optional<std::string> non_empty(const Environment& env, std::string_view name) {
-  std::optional<std::string> value = lookup(env, name);
-  if (value && value->empty()) return std::nullopt;
-  return value;
+bool is_kept_when_nested(std::string_view variable) {
+  return std::find(std::begin(kKeptWhenNested), std::end(kKeptWhenNested), variable) !=
+         std::end(kKeptWhenNested);
 }
 
 // PADDLE_DEVICES stands for whichever card option the user typed.
@@ -49,7 +48,21 @@ void add_default(const Option& option, std::string_view variable, const std::str
                         variable, value, said(*winner)));
 }
 
+// The secret itself never stands in a message.
+void tell_of_unused_token(const Environment& env, const GivenOptions& given, Remarks& remarks) {
+  const GivenOption* const file = given.find("token_file");
+  if (file == nullptr || !non_empty(env, kTokenVariable)) return;
+  remarks.warnings.push_back(
+      fmt::format("{} is not used: the command line says {}", kTokenVariable, said(*file)));
+}
+
 }  // namespace
+
+std::optional<std::string> non_empty(const Environment& env, std::string_view name) {
+  std::optional<std::string> value = lookup(env, name);
+  if (value && value->empty()) return std::nullopt;
+  return value;
+}
 
 bool is_nested(const Environment& env) { return non_empty(env, "PADDLE_LAUNCH_JOB").has_value(); }
 
@@ -63,11 +76,12 @@ void add_environment_defaults(const Environment& env, GivenOptions& given, Remar
   }
   for (const Option& option : all_options()) {
     for (const std::string_view variable : variables_of(option)) {
-      if (nested && variable != kKeptWhenNested) continue;
+      if (nested && !is_kept_when_nested(variable)) continue;
       const std::optional<std::string> value = non_empty(env, variable);
       if (value) add_default(option, variable, *value, given, remarks);
     }
   }
+  tell_of_unused_token(env, given, remarks);
 }
 
 }  // namespace paddle_launch

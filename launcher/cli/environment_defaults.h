@@ -3,7 +3,9 @@
 // default. (In Paddle the variable wins.)
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launcher/cli/given_options.h"
@@ -13,6 +15,12 @@ namespace paddle_launch {
 
 // Started by a trainer of another paddle-launch, whose variables describe that job, not this one.
 bool is_nested(const Environment& env);
+
+// An empty variable counts as unset.
+std::optional<std::string> non_empty(const Environment& env, std::string_view name);
+
+// The job channel's secret. It is no option's default: these are shown in the banner.
+inline constexpr std::string_view kTokenVariable = "PADDLE_LAUNCH_TOKEN";
 
 struct Remarks {
   std::vector<std::string> notices;

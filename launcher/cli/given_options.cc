@@ -49,6 +49,8 @@ void GivenOptions::add(GivenOption given) {
   given_.insert_or_assign(key, std::move(given));
 }
 
+void GivenOptions::drop(std::string_view key) { given_.erase(key); }
+
 const GivenOption* GivenOptions::find(std::string_view key) const {
   const auto found = given_.find(key);
   return found == given_.end() ? nullptr : &found->second;

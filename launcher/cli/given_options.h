@@ -38,6 +38,7 @@ class GivenOptions {
   using Map = std::map<std::string_view, GivenOption>;  // by key; the table owns the keys
 
   void add(GivenOption given);
+  void drop(std::string_view key);
 
   const GivenOption* find(std::string_view key) const;
   const GivenOption* first_of(std::initializer_list<std::string_view> keys) const;

@@ -29,8 +29,8 @@ constexpr std::pair<OptionGroup, std::string_view> kGroups[] = {
 
 constexpr std::string_view kExitStatus =
     "0 all trainers completed; N the exit code of the trainer that failed first; 128+S it, or the "
-    "launcher, was ended by signal S; 126 or 127 the script could not be executed; 1 the launch "
-    "failed; 2 wrong use, nothing was started.";
+    "launcher, was ended by signal S; 126 or 127 the script could not be executed; 75 a node "
+    "never came or was lost; 1 the launch failed; 2 wrong use, nothing was started.";
 
 // Words wrapped at the width, every line indented; each line ends with a newline.
 std::string wrapped(std::string_view text, std::size_t indent) {

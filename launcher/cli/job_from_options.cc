@@ -9,10 +9,11 @@
 
 #include <fmt/format.h>
 
+#include "launcher/cli/environment_defaults.h"
+#include "launcher/cli/nodes_of_job.h"
 #include "launcher/job/card.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/number.h"
-#include "launcher/text/split.h"
 
 namespace paddle_launch {
 namespace {
@@ -41,14 +42,6 @@ std::optional<CardChoice> choose_cards(const GivenOptions& given) {
   return CardChoice{chosen->name, kind_of(key_of(*chosen->option)), chosen->value};
 }
 
-void check_rank(const GivenOptions& given) {
-  const GivenOption* const rank = given.find("rank");
-  if (rank == nullptr || rank->value == "-1" || rank->value == "0") return;
-  throw UsageError(
-      fmt::format("{}: there is no node {} in a job of 1 node, whose only node is 0. Please {}.",
-                  said(*rank), rank->value, how_to_drop(*rank)));
-}
-
 std::pair<int, int> port_pair(std::string_view range) {
   const std::size_t colon = range.find(':');
   return {static_cast<int>(parse_whole_number(range.substr(0, colon)).value_or(0)),
@@ -69,16 +62,12 @@ ConsoleMode console_named(std::string_view word) {
 }
 
 void fill_network(const GivenOptions& given, JobSpec& job) {
-  if (const auto ips = given.text("ips")) {
-    const std::vector<std::string_view> entries = split(*ips, ',');
-    job.ips.assign(entries.begin(), entries.end());
-    job.ips_given = true;
-  }
   if (const GivenOption* host = given.find("host")) {
     job.host = host->value;
     job.host_source = host->name;
   }
   job.job_id = given.text("job_id").value_or(job.job_id);
+  job.job_id_given = given.find("job_id") != nullptr;
   if (const GivenOption* const port = given.find("start_port")) {
     job.start_port = given.number("start_port");
     job.start_port_source = port->name;
@@ -89,6 +78,34 @@ void fill_network(const GivenOptions& given, JobSpec& job) {
     refuse_together(*port, *range, "the first names the ports, the second leaves the choice open");
   }
   job.port_range = port_pair(range->value);
+}
+
+// How the launchers of several nodes talk to each other.
+void fill_channel(const GivenOptions& given, const Environment& env, JobSpec& job) {
+  job.bootstrap_port = given.number("bootstrap_port").value_or(job.bootstrap_port);
+  if (const auto timeout = given.text("bootstrap_timeout")) {
+    job.bootstrap_timeout = std::chrono::milliseconds(parse_thousandths(*timeout).value_or(0));
+  }
+  if (const auto heartbeat = given.number("heartbeat")) {
+    job.heartbeat = std::chrono::seconds(*heartbeat);
+  }
+  job.token_file = given.text("token_file");
+  if (!job.token_file) job.token = non_empty(env, kTokenVariable);
+}
+
+void take_check(const GivenOptions& given, JobSpec& job) {
+  const GivenOption* const check = given.find("check");
+  if (check == nullptr) return;
+  if (const GivenOption* const dry_run = given.find("dry_run")) {
+    refuse_together(*check, *dry_run, "the first connects the nodes, the second touches nothing");
+  }
+  if (!job.has_several_nodes()) {
+    throw UsageError(fmt::format(
+        "{}: there is one node, so there is no network between nodes to try. Name the nodes with "
+        "--ips=ADDRESS,ADDRESS,… or with --master=HOST:PORT --nnodes=N, or {}.",
+        said(*check), how_to_drop(*check)));
+  }
+  job.check = true;
 }
 
 void fill_output(const GivenOptions& given, JobSpec& job) {
@@ -102,7 +119,8 @@ void fill_output(const GivenOptions& given, JobSpec& job) {
 
 }  // namespace
 
-JobSpec job_from_options(const GivenOptions& given, const ModeChoice& mode, Script script) {
+JobSpec job_from_options(const GivenOptions& given, const ModeChoice& mode, const Environment& env,
+                         Script script) {
   JobSpec job;
   job.script = std::move(script);
   job.script.python = given.text("python");
@@ -112,8 +130,10 @@ JobSpec job_from_options(const GivenOptions& given, const ModeChoice& mode, Scri
   job.nproc_per_node = given.number("nproc_per_node");
   job.backend = given.text("backend").value_or(job.backend);
   if (given.text("bind") == "numa") job.bind = Binding::Numa;
-  check_rank(given);
   fill_network(given, job);
+  fill_nodes(given, job);
+  fill_channel(given, env, job);
+  take_check(given, job);
   fill_output(given, job);
   if (const auto grace = given.text("grace")) {
     job.grace = std::chrono::milliseconds(parse_thousandths(*grace).value_or(0));

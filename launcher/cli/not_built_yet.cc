@@ -2,23 +2,17 @@
 // See not_built_yet.h.
 #include "launcher/cli/not_built_yet.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <initializer_list>
-#include <iterator>
-#include <set>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "launcher/cli/environment_defaults.h"
 #include "launcher/job/errors.h"
-#include "launcher/text/split.h"
 
 namespace paddle_launch {
 namespace {
 
-constexpr std::string_view kSeveralNodes = "several nodes are";
 constexpr std::string_view kElastic = "elastic jobs are";
 
 struct Harmless {
@@ -47,19 +41,21 @@ constexpr ServerSet kServerSets[] = {{"PADDLE_PSERVERS_IP_PORT_LIST", "TRAINING_
                   input, what_is, remedy));
 }
 
-void refuse_nodes(const GivenOptions& given) {
-  const GivenOption* const ips = given.find("ips");
-  if (ips != nullptr && ips->value.find(',') != std::string::npos) {
-    refuse(said(*ips), kSeveralNodes,
-           fmt::format("name one address in {} to run on this node alone", ips->name));
-  }
+// "2:4"; "2:2" is the number 2.
+bool is_range(std::string_view nodes) {
+  const std::size_t colon = nodes.find(':');
+  return colon != std::string_view::npos && nodes.substr(0, colon) != nodes.substr(colon + 1);
+}
+
+void refuse_changing_nodes(const GivenOptions& given) {
   const GivenOption* const nodes = given.find("nnodes");
-  if (nodes != nullptr && nodes->value != "1" && nodes->value != "1:1") {
-    refuse(said(*nodes), kSeveralNodes, how_to_drop(*nodes) + " to run on this node alone");
+  if (nodes != nullptr && is_range(nodes->value)) {
+    refuse(said(*nodes), kElastic, fmt::format("give one number in {}", nodes->name));
   }
   const GivenOption* const master = given.find("master");
   if (master != nullptr && master->value.starts_with("etcd://")) {
-    refuse(said(*master), kElastic, how_to_drop(*master) + " to run on this node alone");
+    refuse(said(*master), kElastic,
+           fmt::format("name HOST:PORT of the first node in {}", master->name));
   }
 }
 
@@ -84,37 +80,9 @@ void refuse_elastic(const GivenOptions& given) {
   }
 }
 
-bool all_set(const Environment& env, std::initializer_list<std::string_view> names) {
-  return std::all_of(names.begin(), names.end(), [&env](std::string_view name) {
-    return !lookup(env, name).value_or("").empty();
-  });
-}
-
-std::size_t count_hosts(std::string_view endpoints) {
-  std::set<std::string_view> hosts;
-  for (const std::string_view endpoint : split(endpoints, ',')) {
-    if (!endpoint.empty()) hosts.insert(endpoint.substr(0, endpoint.rfind(':')));
-  }
-  return hosts.size();
-}
-
-void refuse_cloud(const Environment& env) {
-  if (all_set(env, {"PADDLE_TRAINERS", "POD_IP", "PADDLE_TRAINER_ID", "TRAINER_PORTS_NUM"})) {
-    const std::string trainers = *lookup(env, "PADDLE_TRAINERS");
-    const std::string number = lookup(env, "PADDLE_TRAINERS_NUM").value_or("");
-    const bool alone = number.empty() || number == "1";
-    if (count_hosts(trainers) > 1 || !alone) {
-      refuse(fmt::format("PADDLE_TRAINERS={} in the environment (PaddleCloud)", trainers),
-             kSeveralNodes, "unset PADDLE_TRAINERS to run on this node alone");
-    }
-  }
-  const std::string endpoints = lookup(env, "DISTRIBUTED_TRAINER_ENDPOINTS").value_or("");
-  if (count_hosts(endpoints) > 1) {
-    refuse(fmt::format("DISTRIBUTED_TRAINER_ENDPOINTS={} in the environment", endpoints),
-           kSeveralNodes, "unset DISTRIBUTED_TRAINER_ENDPOINTS to run on this node alone");
-  }
+void refuse_servers(const Environment& env) {
   for (const ServerSet& set : kServerSets) {
-    if (!all_set(env, {set.servers, set.role})) continue;
+    if (!non_empty(env, set.servers) || !non_empty(env, set.role)) continue;
     refuse(fmt::format("{} and {} in the environment", set.servers, set.role),
            "the parameter-server mode is",
            fmt::format("unset {} to run a collective job", set.servers));
@@ -126,9 +94,9 @@ void refuse_cloud(const Environment& env) {
 void refuse_not_built_yet(const GivenOptions& given, const ModeChoice& mode,
                           const Environment& env) {
   refuse_mode(mode);
-  refuse_nodes(given);
+  refuse_changing_nodes(given);
   refuse_elastic(given);
-  if (!is_nested(env)) refuse_cloud(env);
+  if (!is_nested(env)) refuse_servers(env);
 }
 
 }  // namespace paddle_launch

@@ -12,11 +12,10 @@
 namespace paddle_launch {
 
 inline constexpr std::string_view kNotBuiltYetHelp =
-    "Several nodes, the parameter-server and rpc modes, elastic jobs and restarts are not built "
-    "yet "
-    "in this version: their options are checked and then refused with exit status 2.";
+    "Parameter-server and rpc modes, elastic jobs and restarts are not built yet in this version: "
+    "their options are checked and then refused with exit status 2.";
 
-// Throws UsageError rather than let a part of a larger job run as a world of its own.
+// Throws UsageError.
 void refuse_not_built_yet(const GivenOptions& given, const ModeChoice& mode,
                           const Environment& env);
 

@@ -27,7 +27,7 @@ constexpr OldSpelling kOldSpellings[] = {
     {"--node_ip", "the spelling of Paddle 1.8; it is --host now"},
     {"--started_port", "the spelling of Paddle 1.8; it is --start_port now"},
     {"--use_paddlecloud",
-     "an option of Paddle 1.8; leave it out, and name the nodes with --ips where needed"},
+     "an option of Paddle 1.8; leave it out: PaddleCloud is recognised by its variables"},
     {"--print_config",
      "an option of Paddle 1.8; leave it out: the arguments are always shown, unless --quiet is "
      "given"},

@@ -87,6 +87,27 @@ ValueReading read_address_list(std::string_view text) {
   return accepted(fmt::format("{}", fmt::join(entries, ",")));
 }
 
+ValueReading read_host_and_port(std::string_view text) {
+  const std::string_view place = without_blanks(text);
+  const std::size_t scheme = place.find("://");
+  if (scheme != std::string_view::npos) {
+    return refused(fmt::format("it takes HOST:PORT alone, so please leave away {}",
+                               place.substr(0, scheme + 3)));
+  }
+  if (std::count(place.begin(), place.end(), ':') > 1) {
+    return refused(
+        "it takes HOST:PORT with an IPv4 address or a host name: Paddle cuts endpoints at their "
+        "first colon, so IPv6 addresses do not work");
+  }
+  const std::size_t colon = std::min(place.find(':'), place.size());
+  const std::string_view host = place.substr(0, colon);
+  const auto port = number_within(place.substr(std::min(colon + 1, place.size())), 1, kHighestPort);
+  if (host.empty() || !port) {
+    return refused(fmt::format("it takes HOST:PORT with a port from 1 to {}", kHighestPort));
+  }
+  return accepted(fmt::format("{}:{}", host, *port));
+}
+
 struct Reader {
   std::string_view text;
 
@@ -135,6 +156,11 @@ struct Reader {
   }
 
   ValueReading operator()(AddressList) const { return read_address_list(text); }
+
+  ValueReading operator()(HostAndPort rule) const {
+    if (rule.or_etcd && text.starts_with("etcd://")) return accepted(std::string(text));
+    return read_host_and_port(text);
+  }
 
   ValueReading operator()(LogLevelWord) const {
     const std::string word = in_case(text, std::toupper);

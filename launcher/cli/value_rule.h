@@ -22,15 +22,19 @@ struct OneOf {
   std::string_view choices;    // "collective|ps"
   std::string_view bare = "";  // what the option means without "=value"; it then takes no next word
 };
-struct NodeCount {};     // N or MIN:MAX
-struct AddressList {};   // --ips
+struct NodeCount {};    // N or MIN:MAX
+struct AddressList {};  // --ips
+struct HostAndPort {
+  bool or_etcd = false;  // lets etcd://… pass as it is: another part of the program refuses it
+};
 struct LogLevelWord {};  // DEBUG … or Python's numbers
 struct PortRange {};     // LO:HI
 struct Seconds {};       // decimals allowed
 struct ActsAtOnce {};    // -m, --help, --version: dealt with where the command line is cut
 
-using ValueRule = std::variant<AnyText, TextOrNothing, Boolean, Flag, WholeNumber, OneOf, NodeCount,
-                               AddressList, LogLevelWord, PortRange, Seconds, ActsAtOnce>;
+using ValueRule =
+    std::variant<AnyText, TextOrNothing, Boolean, Flag, WholeNumber, OneOf, NodeCount, AddressList,
+                 HostAndPort, LogLevelWord, PortRange, Seconds, ActsAtOnce>;
 
 inline constexpr int kHighestPort = 65535;
 inline constexpr int kMostNodes = 100000;

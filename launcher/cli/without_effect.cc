@@ -2,11 +2,26 @@
 // See without_effect.h.
 #include "launcher/cli/without_effect.h"
 
+#include <string_view>
+
 #include <fmt/format.h>
 
 namespace paddle_launch {
+namespace {
 
-std::vector<std::string> without_effect(const GivenOptions& given) {
+constexpr std::string_view kForSeveralNodes[] = {"bootstrap_port", "bootstrap_timeout", "heartbeat",
+                                                 "token_file"};
+
+// A variable may be exported for all jobs of a user: only what was typed for this one is told of.
+bool was_typed(const GivenOptions& given, std::string_view key) {
+  const GivenOption* const option = given.find(key);
+  return option != nullptr && !option->from_environment;
+}
+
+}  // namespace
+
+std::vector<std::string> without_effect(const GivenOptions& given, const JobSpec& job) {
+  const bool alone = !job.has_several_nodes();
   std::vector<std::string> notices;
   const auto tell = [&](std::string_view key, std::string_view why) {
     notices.push_back(fmt::format("{} has no effect: {}", said(*given.find(key)), why));
@@ -16,8 +31,17 @@ std::vector<std::string> without_effect(const GivenOptions& given) {
     tell("enable_gpu_log",
          "this launcher does not sample the GPUs as Paddle's does with nvidia-smi");
   }
-  if (given.find("master") != nullptr) tell("master", "one node needs no --master");
-  if (given.is_true("sort_ip")) tell("sort_ip", "there is one node, so nothing to sort");
+  if (alone && given.find("master") != nullptr) tell("master", "one node needs no --master");
+  if (given.is_true("sort_ip") && !job.master) {
+    tell("sort_ip", alone ? std::string("there is one node, so nothing to sort")
+                          : fmt::format("{} has the nodes in their order", job.ips_source));
+  }
+  for (const std::string_view key : kForSeveralNodes) {
+    if (alone && was_typed(given, key)) tell(key, "there is one node");
+  }
+  if (job.master && was_typed(given, "bootstrap_port")) {
+    tell("bootstrap_port", "--master names the port");
+  }
   if (given.find("elastic_timeout") != nullptr && given.find("elastic_server") == nullptr) {
     tell("elastic_timeout", "the job is not elastic without --elastic_server");
   }

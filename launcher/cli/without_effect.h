@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "launcher/cli/given_options.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 
-std::vector<std::string> without_effect(const GivenOptions& given);
+std::vector<std::string> without_effect(const GivenOptions& given, const JobSpec& job);
 
 }  // namespace paddle_launch

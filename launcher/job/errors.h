@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ways in which the launcher itself fails. A worker's failure is an Outcome, never one of
+// The ways in which the launcher itself fails. A worker's failure is an Outcome, never one of
 // these.
 #pragma once
 
@@ -15,6 +15,11 @@ struct UsageError : std::runtime_error {
 
 // The machine or the network refused. Exit status 1.
 struct LaunchError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A node never came, or went: trying again may help. Exit status 75 (EX_TEMPFAIL).
+struct NodeMissing : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

@@ -33,6 +33,7 @@ struct ProcessPlan {
   std::vector<ProcessSpec> processes;
   int world_size = 0;
   std::string host;  // this node, as it stands in endpoints
+  int nodes = 1;     // of the whole job
 
   bool operator==(const ProcessPlan&) const = default;
 };

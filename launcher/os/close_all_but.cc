@@ -1,23 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/os/close_all_but.h"
 
+#include <dirent.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <system_error>
 
 namespace paddle_launch {
+namespace {
 
-void close_all_but(std::vector<int> kept) {
-  std::sort(kept.begin(), kept.end());
-  unsigned from = STDERR_FILENO + 1;
+constexpr unsigned kFirst = STDERR_FILENO + 1;
+constexpr long kMostTried = 65536;  // without /proc; a raised limit can be a thousand times that
+
+// Sorted. False: the kernel cannot, or a sandbox forbids it.
+bool close_ranges_between(const std::vector<int>& kept) {
+  unsigned from = kFirst;
   for (const int fd : kept) {
     if (fd < 0 || static_cast<unsigned>(fd) < from) continue;
     const auto next = static_cast<unsigned>(fd);
-    if (next > from) syscall(SYS_close_range, from, next - 1, 0);
+    if (next > from && syscall(SYS_close_range, from, next - 1, 0) != 0) return false;
     from = next + 1;
   }
-  syscall(SYS_close_range, from, ~0U, 0);
+  return syscall(SYS_close_range, from, ~0U, 0) == 0;
+}
+
+// All are collected before the first is closed: one of them is the listing's own.
+std::vector<int> open_descriptors() {
+  std::vector<int> found;
+  const auto close = [](DIR* open) { closedir(open); };
+  const std::unique_ptr<DIR, decltype(close)> listing(opendir("/proc/self/fd"), close);
+  if (!listing) {
+    const long limit = std::min(sysconf(_SC_OPEN_MAX), kMostTried);
+    for (int fd = kFirst; fd < limit; ++fd) found.push_back(fd);
+    return found;
+  }
+  while (const dirent* entry = readdir(listing.get())) {
+    const char* const end = entry->d_name + std::strlen(entry->d_name);
+    int fd = -1;
+    if (std::from_chars(entry->d_name, end, fd).ec == std::errc{}) found.push_back(fd);
+  }
+  return found;
+}
+
+}  // namespace
+
+void close_one_by_one_but(const std::vector<int>& kept) {
+  for (const int fd : open_descriptors()) {
+    const bool stays =
+        fd < static_cast<int>(kFirst) || std::find(kept.begin(), kept.end(), fd) != kept.end();
+    if (!stays) close(fd);
+  }
+}
+
+void close_all_but(std::vector<int> kept) {
+  std::sort(kept.begin(), kept.end());
+  if (!close_ranges_between(kept)) close_one_by_one_but(kept);
 }
 
 }  // namespace paddle_launch

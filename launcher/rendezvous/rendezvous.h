@@ -2,9 +2,22 @@
 // How this pod finds the others.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launcher/channel/job_channel.h"
+#include "launcher/job/pod_offer.h"
 #include "launcher/job/roster.h"
 
 namespace paddle_launch {
+
+// All pods are known, and connected for as long as the job runs.
+struct Met {
+  Roster roster;
+  std::unique_ptr<JobChannel> channel;
+  std::vector<std::string> warnings;
+};
 
 class Rendezvous {
  public:
@@ -13,8 +26,9 @@ class Rendezvous {
   Rendezvous& operator=(const Rendezvous&) = delete;
   virtual ~Rendezvous() = default;
 
-  // Blocks until the pods of this round are complete; every pod gets the same order.
-  virtual Roster meet(const PodOffer& mine) = 0;
+  // Blocks until the pods of this round are complete; every pod gets the same order. Throws
+  // LaunchError when they do not agree, NodeMissing when one never came.
+  virtual Met meet(const PodClaim& claim, const PodOffer& mine) = 0;
 };
 
 }  // namespace paddle_launch

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -101,7 +102,10 @@ void prepare_log_directory(const std::string& directory, const ProcessPlan& plan
 
 std::optional<std::string> replace_file(const std::string& path, const std::string& content,
                                         mode_t mode) {
-  const std::string temporary = fmt::format("{}.{}", path, getpid());
+  // The directory may be shared: a process of another machine has the same number.
+  std::array<char, 65> host{};
+  gethostname(host.data(), host.size() - 1);
+  const std::string temporary = fmt::format("{}.{}.{}", path, host.data(), getpid());
   const auto failed = [&path, &temporary] {
     const std::string reason = std::strerror(errno);
     unlink(temporary.c_str());
@@ -119,7 +123,7 @@ std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan,
   std::vector<FollowedLog> logs;
   for (std::size_t i = 0; i < plan.processes.size(); ++i) {
     const ProcessSpec& spec = plan.processes[i];
-    if (!all && spec.rank != 0) continue;
+    if (!all && i != 0) continue;
     const int truncate_it = overwrite ? O_TRUNC : 0;
     // Truncating needs the right to write; the console only reads.
     const int access_mode = overwrite ? O_RDWR : O_RDONLY;

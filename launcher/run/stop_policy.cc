@@ -50,4 +50,8 @@ StopPolicy::Order StopPolicy::guard_lost() {
   return stop(GuardLost{});
 }
 
+StopPolicy::Order StopPolicy::job_stopped(const StopCause& cause) {
+  return stop(JobStopped{cause});
+}
+
 }  // namespace paddle_launch

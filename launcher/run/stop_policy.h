@@ -23,6 +23,7 @@ class StopPolicy {
   Order not_started(const NotStarted& problem);
   Order interrupted(int signal, SteadyTime now);
   Order guard_lost();
+  Order job_stopped(const StopCause& cause);
 
   bool has_verdict() const { return verdict_.has_value(); }
   Outcome outcome() const { return verdict_.value_or(Completed{}); }

@@ -38,9 +38,10 @@ NotStarted not_started(const GuardReport& report) {
 
 }  // namespace
 
-Supervisor::Supervisor(Guard& guard, Console& console, SignalWatch& signals,
+Supervisor::Supervisor(EventLoop& loop, Guard& guard, Console& console, SignalWatch& signals,
                        const Terminal& terminal, StopPolicy policy, SupervisorNews news)
-    : guard_(guard),
+    : loop_(loop),
+      guard_(guard),
       console_(console),
       signals_(signals),
       terminal_(terminal),
@@ -48,6 +49,12 @@ Supervisor::Supervisor(Guard& guard, Console& console, SignalWatch& signals,
       news_(std::move(news)) {
   loop_.on_readable(guard_.fd(), [this] { take_reports(); });
   loop_.on_readable(signals_.fd(), [this] { take_signals(); });
+}
+
+Supervisor::~Supervisor() {
+  loop_.forget(guard_.fd());
+  loop_.forget(signals_.fd());
+  if (console_watched_) loop_.forget(console_.fd());
 }
 
 RoundResult Supervisor::run() {
@@ -91,6 +98,10 @@ void Supervisor::take(int signal) {
   interrupted_after_verdict_ = interrupted_after_verdict_ || policy_.has_verdict();
   carry_out(policy_.interrupted(signal, std::chrono::steady_clock::now()));
 }
+
+void Supervisor::stop_because(const StopCause& cause) { carry_out(policy_.job_stopped(cause)); }
+
+void Supervisor::kill_now() const { guard_.order(GuardOrder::Kind::Kill); }
 
 void Supervisor::carry_out(StopPolicy::Order order) {
   if (order == StopPolicy::Order::Nothing) return;

@@ -31,9 +31,18 @@ struct SupervisorNews {
 
 class Supervisor {
  public:
-  Supervisor(Guard& guard, Console& console, SignalWatch& signals, const Terminal& terminal,
-             StopPolicy policy, SupervisorNews news);
+  Supervisor(EventLoop& loop, Guard& guard, Console& console, SignalWatch& signals,
+             const Terminal& terminal, StopPolicy policy, SupervisorNews news);
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
+  ~Supervisor();
+
+  // Returns when the last process of this pod is gone.
   RoundResult run();
+
+  // While it runs: another pod gave a reason to stop; somebody's user is impatient.
+  void stop_because(const StopCause& cause);
+  void kill_now() const;
 
  private:
   void take_reports();
@@ -47,13 +56,13 @@ class Supervisor {
   void guard_is_gone();
   void keep_console_flowing();
 
+  EventLoop& loop_;
   Guard& guard_;
   Console& console_;
   SignalWatch& signals_;
   const Terminal& terminal_;
   StopPolicy policy_;
   SupervisorNews news_;
-  EventLoop loop_;
   std::vector<int> survivors_;
   bool console_watched_ = false;
   bool drained_ = false;

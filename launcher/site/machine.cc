@@ -2,9 +2,7 @@
 // This host: its name, its IPv4 addresses, and the CPUs the launcher was given.
 #include "launcher/site/machine.h"
 
-#include <arpa/inet.h>
 #include <ifaddrs.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <unistd.h>
@@ -12,36 +10,26 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
-#include <optional>
 
 #include "launcher/os/check.h"
+#include "launcher/os/ipv4.h"
 
 namespace paddle_launch {
 namespace {
 
 using Ipv4 = std::uint32_t;  // host byte order
 
-constexpr Ipv4 kLoopbackNet = 127;
+// As long as a resolver with the usual settings asks servers that do not answer.
+constexpr std::chrono::seconds kPatienceWithNameServers{30};
 constexpr int kMostCpus = 1 << 20;
 
 Ipv4 ipv4_of(const sockaddr* address) {
   return ntohl(reinterpret_cast<const sockaddr_in*>(address)->sin_addr.s_addr);
-}
-
-std::optional<Ipv4> parse_ipv4(const std::string& text) {
-  in_addr address{};
-  if (inet_pton(AF_INET, text.c_str(), &address) != 1) return std::nullopt;
-  return ntohl(address.s_addr);
-}
-
-std::string format_ipv4(Ipv4 address) {
-  const in_addr wire{htonl(address)};
-  std::array<char, INET_ADDRSTRLEN> text{};
-  inet_ntop(AF_INET, &wire, text.data(), text.size());
-  return text.data();
 }
 
 std::string find_host_name() {
@@ -84,36 +72,35 @@ std::vector<int> find_cpus() {
   }
 }
 
-bool is_address_of(const Machine& machine, Ipv4 address) {
-  if (address >> 24 == kLoopbackNet) return true;
-  const auto same = [address](const std::string& mine) { return parse_ipv4(mine) == address; };
-  return std::any_of(machine.addresses.begin(), machine.addresses.end(), same);
-}
-
-bool resolves_to(const Machine& machine, const std::string& name) {
-  addrinfo hints{};
-  hints.ai_family = AF_INET;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* list = nullptr;
-  if (getaddrinfo(name.c_str(), nullptr, &hints, &list) != 0) return false;
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(list, freeaddrinfo);
-  for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
-    if (is_address_of(machine, ipv4_of(entry->ai_addr))) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 Machine look_around() { return {find_host_name(), find_addresses(), find_cpus()}; }
 
-bool is_mine(const Machine& machine, const std::string& entry) {
-  if (entry.empty()) return false;
-  if (const auto address = parse_ipv4(entry)) return is_address_of(machine, *address);
-  // getaddrinfo would take "10.1" for 10.0.0.1; in a list of nodes it is a slip of the pen.
-  if (entry.find_first_not_of("0123456789.") == std::string::npos) return false;
-  if (entry == "localhost" || entry == machine.host_name) return true;
-  return resolves_to(machine, entry);
+std::vector<NameAnswer> ask_name_servers(const std::vector<std::string>& names) {
+  return look_up(names, kPatienceWithNameServers);
+}
+
+std::vector<Ipv4> own_among(const Machine& machine, const std::vector<Ipv4>& addresses) {
+  std::vector<Ipv4> mine;  // parsed once: virtual services can give a machine thousands
+  mine.reserve(machine.addresses.size());
+  for (const auto& text : machine.addresses) mine.push_back(parse_ipv4(text).value_or(0));
+  std::sort(mine.begin(), mine.end());
+  std::vector<Ipv4> own;
+  std::copy_if(addresses.begin(), addresses.end(), std::back_inserter(own), [&mine](Ipv4 address) {
+    return is_loopback(address) ||
+           (address != 0 && std::binary_search(mine.begin(), mine.end(), address));
+  });
+  return own;
+}
+
+bool is_name_of(const Machine& machine, const std::string& entry) {
+  return !entry.empty() && (entry == "localhost" || entry == machine.host_name);
+}
+
+bool is_mine(const Machine& machine, const std::string& entry, const Resolver& resolve) {
+  if (is_name_of(machine, entry)) return true;
+  if (const auto address = parse_ipv4(entry)) return !own_among(machine, {*address}).empty();
+  return !own_among(machine, resolve({entry}).front().addresses).empty();
 }
 
 }  // namespace paddle_launch

@@ -107,29 +107,34 @@ Taken take_or_fail(const std::vector<PortSpan>& spans, int wanted) {
       wanted, free, format_spans(spans)));
 }
 
-[[noreturn]] void refuse_port(const PortWish& wish, int port, const std::string& reason) {
-  throw LaunchError(fmt::format(
-      "port {} of trainer {} ({}={}) {}; choose another first port, or leave {} out to get free "
-      "ones.",
-      port, port - *wish.start, wish.start_source, *wish.start, reason, wish.start_source));
+// A port that somebody named, and what a message says about it.
+struct NamedPort {
+  int port = 0;
+  std::size_t trainer = 0;
+  std::string said;    // "--start_port=6170"
+  std::string remedy;  // "choose another first port, or …"
+};
+
+[[noreturn]] void refuse_port(const NamedPort& named, const std::string& reason) {
+  throw LaunchError(fmt::format("port {} of trainer {} ({}) {}; {}.", named.port, named.trainer,
+                                named.said, reason, named.remedy));
 }
 
-UniqueFd take_given_port(const PortWish& wish, int port, const std::string& proc_root) {
-  UniqueFd lock = lock_port(port);
+UniqueFd take_named_port(const NamedPort& named, const std::string& proc_root) {
+  UniqueFd lock = lock_port(named.port);
   if (!lock) {
-    refuse_port(wish, port,
-                fmt::format("is reserved by another paddle-launch, {}",
-                            describe_lock_owner(port, proc_root)));
+    refuse_port(named, fmt::format("is reserved by another paddle-launch, {}",
+                                   describe_lock_owner(named.port, proc_root)));
   }
-  const int error = try_to_listen(port);
+  const int error = try_to_listen(named.port);
   if (error == 0) return lock;
   if (error == EADDRINUSE) {
-    refuse_port(wish, port, "is in use by " + describe_port_owner(port, proc_root));
+    refuse_port(named, "is in use by " + describe_port_owner(named.port, proc_root));
   }
-  refuse_port(wish, port, fmt::format("cannot be opened: {}", std::strerror(error)));
+  refuse_port(named, fmt::format("cannot be opened: {}", std::strerror(error)));
 }
 
-void take_given_ports(const PortWish& wish, const std::string& proc_root, PortLease& lease) {
+std::vector<NamedPort> ports_from_start(const PortWish& wish) {
   const int last = *wish.start + wish.count - 1;
   if (*wish.start < 1 || last > kLastPort) {
     throw UsageError(
@@ -138,10 +143,50 @@ void take_given_ports(const PortWish& wish, const std::string& proc_root, PortLe
                     "first port.",
                     wish.start_source, *wish.start, wish.count, *wish.start, last));
   }
+  std::vector<NamedPort> named;
   for (int port = *wish.start; port <= last; ++port) {
-    lease.locks.push_back(take_given_port(wish, port, proc_root));
-    lease.trainers.push_back(port);
+    named.push_back({port, named.size(), fmt::format("{}={}", wish.start_source, *wish.start),
+                     fmt::format("choose another first port, or leave {} out to get free ones",
+                                 wish.start_source)});
   }
+  return named;
+}
+
+// What is more than the trainers need is not looked at: the cluster gave a port for each card.
+std::vector<NamedPort> given_ports(const PortWish& wish) {
+  const auto& source = wish.given_source;
+  const auto count = static_cast<std::size_t>(wish.count);
+  if (wish.given.size() < count) {
+    throw UsageError(fmt::format(
+        "{} names {} ports of this node for {} trainers; name one for each, or start {} trainers.",
+        source, wish.given.size(), count, wish.given.size()));
+  }
+  std::vector<NamedPort> named;
+  for (std::size_t trainer = 0; trainer < count; ++trainer) {
+    const int port = wish.given[trainer];
+    const auto before = wish.given.begin() + static_cast<std::ptrdiff_t>(trainer);
+    if (port < 1 || port > kLastPort) {
+      throw UsageError(
+          fmt::format("{}: port {} of trainer {} does not exist; ports go from 1 to "
+                      "65535.",
+                      source, port, trainer));
+    }
+    if (std::find(wish.given.begin(), before, port) != before) {
+      throw UsageError(
+          fmt::format("{}: port {} of trainer {} is another trainer's as well; name "
+                      "each port of a node once.",
+                      source, port, trainer));
+    }
+    named.push_back({port, trainer, source,
+                     fmt::format("stop what uses it, or name another port in {}", source)});
+  }
+  return named;
+}
+
+std::vector<NamedPort> named_ports(const PortWish& wish) {
+  if (!wish.given.empty()) return given_ports(wish);
+  if (wish.start) return ports_from_start(wish);
+  return {};
 }
 
 }  // namespace
@@ -149,8 +194,11 @@ void take_given_ports(const PortWish& wish, const std::string& proc_root, PortLe
 PortLease lease_ports(const PortWish& wish, std::vector<std::string>& warnings,
                       const std::string& proc_root) {
   PortLease lease;
-  if (wish.start) take_given_ports(wish, proc_root, lease);
-  const int needed = (wish.start ? 0 : wish.count) + 1;
+  for (const NamedPort& named : named_ports(wish)) {
+    lease.locks.push_back(take_named_port(named, proc_root));
+    lease.trainers.push_back(named.port);
+  }
+  const int needed = (lease.trainers.empty() ? wish.count : 0) + 1;
   Taken taken = take_or_fail(port_candidates(wish, needed, warnings, proc_root), needed);
   lease.master = taken.ports.back();
   taken.ports.pop_back();

@@ -17,6 +17,8 @@ struct PortWish {
   std::optional<int> start;                  // the first trainer's port; the rest follow it
   std::string start_source;                  // who said so: "--start_port" or "FLAGS_START_PORT"
   std::optional<std::pair<int, int>> range;  // --port_range, inclusive
+  std::vector<int> given{};    // each trainer's port, more than enough or none; they beat start
+  std::string given_source{};  // who said so: "DISTRIBUTED_TRAINER_ENDPOINTS"
 };
 
 // Reserved among launchers as long as the lease lives: one descriptor a port.
@@ -26,7 +28,8 @@ struct PortLease {
   std::vector<UniqueFd> locks;
 };
 
-// Throws UsageError for ports that do not exist, LaunchError when one is taken or too few are free.
+// Throws UsageError for ports that do not exist or are not enough, LaunchError when one is taken or
+// too few are free.
 PortLease lease_ports(const PortWish& wish, std::vector<std::string>& warnings,
                       const std::string& proc_root = "/proc");
 

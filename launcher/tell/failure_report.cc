@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,59 +15,142 @@
 namespace paddle_launch {
 namespace {
 
+using Kind = StopCause::Kind;
+using Failures = std::vector<FailureRecord>;
+
+constexpr const char* kRule =
+    "  --------------------------------------------------------------------\n";
+constexpr std::size_t kMostAlso = 32;  // a thousand ranks can fail in the same moment
+constexpr std::size_t kMostSilent = 6;
+constexpr std::string_view kNodeWord = "node ";
+
 const ProcessSpec& spec_of(const ProcessExit& exit, const ProcessPlan& plan) {
   return plan.processes.at(static_cast<std::size_t>(exit.worker));
 }
 
-std::string duration(SteadyTime from, SteadyTime to) {
-  const double seconds = std::chrono::duration<double>(to - from).count();
+// Times may come from another machine: whatever they are, their difference must not overflow.
+std::chrono::nanoseconds between(SteadyTime from, SteadyTime to) {
+  const auto count = [](SteadyTime time) {
+    return static_cast<std::uint64_t>(time.time_since_epoch().count());
+  };
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(count(to) - count(from)));
+}
+
+std::string duration(std::chrono::nanoseconds span) {
+  const double seconds = std::chrono::duration<double>(span).count();
   if (seconds < 60) return fmt::format("{:.1f} s", seconds);
-  const auto whole = static_cast<long>(seconds);
-  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
-  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+  return how_long(std::chrono::duration_cast<std::chrono::seconds>(span));
 }
 
-std::string cards_of(const ProcessSpec& spec) {
-  if (spec.cards.empty()) return "CPU";
-  std::vector<std::string> names;
-  for (const Card& card : spec.cards) names.push_back(card.name);
-  return fmt::format("card {}", fmt::join(names, ","));
+std::string on_node(const std::string& node, int nodes) {
+  return nodes > 1 && !node.empty() ? " on " + one_line(node) : "";
 }
 
-std::string also_failed(const ProcessExit& first, const std::vector<ProcessExit>& exits,
-                        const ProcessPlan& plan) {
+// The clocks of two nodes have nothing to do with each other: no delay then.
+std::string delay(const FailureRecord* first, const FailureRecord& other) {
+  if (first == nullptr || first->node != other.node) return "";
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                      between(first->exit.ended, other.exit.ended))
+                      .count();
+  return ms < 0 ? fmt::format(", {} ms earlier", -ms) : fmt::format(", {} ms later", ms);
+}
+
+std::string also_failed(const FailureRecord* first, const Failures& failures, int nodes) {
+  const std::size_t begin = first == nullptr ? 0 : 1;
   std::string text;
-  for (const ProcessExit& exit : exits) {
-    if (exit.worker == first.worker || !exit.failed() || exit.was_told_to_stop) continue;
-    const ProcessSpec& spec = spec_of(exit, plan);
-    const auto later =
-        std::chrono::duration_cast<std::chrono::milliseconds>(exit.ended - first.ended).count();
-    text += fmt::format("  also      rank {}: {}, {} ms later; log {}\n", spec.rank, describe(exit),
-                        later, spec.log_path);
+  std::vector<int> left_out;
+  for (std::size_t i = begin; i < failures.size(); ++i) {
+    const FailureRecord& other = failures[i];
+    if (i - begin >= kMostAlso) {
+      left_out.push_back(other.rank);
+      continue;
+    }
+    text += fmt::format("  also      rank {}{}: {}{}; log {}\n", other.rank,
+                        on_node(other.node, nodes), describe(other.exit, other.oom_kills),
+                        delay(first, other), one_line(other.log_path));
   }
+  if (!left_out.empty()) text += fmt::format("  also      rank {}\n", rank_ranges(left_out));
   return text;
 }
 
 std::string framed(const std::string& excerpt) {
-  constexpr const char* rule =
-      "  --------------------------------------------------------------------\n";
-  return rule + excerpt + rule;
+  std::string text = printable(excerpt);
+  if (!text.empty() && text.back() != '\n') text += '\n';
+  return kRule + text + kRule;
 }
 
-std::string log_part(const ProcessSpec& spec, const FailureFacts& facts) {
-  if (!facts.log_readable) return fmt::format("  log       {} (cannot be read)\n", spec.log_path);
-  if (facts.log_excerpt.empty())
-    return fmt::format("  log       {} (nothing was written to it)\n", spec.log_path);
-  return fmt::format("  log       {}, its end:\n", spec.log_path) + framed(facts.log_excerpt);
+std::string log_part(const FailureRecord& first) {
+  const std::string path = one_line(first.log_path);
+  if (!first.log_readable) return fmt::format("  log       {} (cannot be read)\n", path);
+  if (first.log_excerpt.empty())
+    return fmt::format("  log       {} (nothing was written to it)\n", path);
+  return fmt::format("  log       {}, its end:\n", path) + framed(first.log_excerpt);
 }
 
 // Last, where the eye falls: the error that a person should read first.
-std::string suspicion_part(const FailureFacts& facts, const ProcessPlan& plan) {
-  if (!facts.suspicion) return "";
-  const ProcessSpec& spec = plan.processes.at(static_cast<std::size_t>(facts.suspicion->worker));
-  return fmt::format("  probably  rank {} began it, with an error of its own; log {}, its end:\n",
-                     spec.rank, spec.log_path) +
-         framed(facts.suspicion->log_excerpt);
+std::string suspicion_part(const JobVerdict& verdict, int nodes) {
+  if (!verdict.suspicion) return "";
+  const Suspicion& suspicion = *verdict.suspicion;
+  return fmt::format("  probably  rank {}{} began it, with an error of its own; log {}, its end:\n",
+                     suspicion.rank, on_node(suspicion.node, nodes), one_line(suspicion.log_path)) +
+         framed(suspicion.log_excerpt);
+}
+
+std::string who_and_how(const FailureRecord& first) {
+  std::string text = fmt::format("  rank      {} (local rank {}, {})\n", first.rank,
+                                 first.local_rank, one_line(first.cards));
+  text += fmt::format("  node      {}\n", one_line(first.node));
+  text += fmt::format("  pid       {}\n", first.exit.pid);
+  text += fmt::format("  what      {}\n", describe(first.exit, first.oom_kills));
+  return text + fmt::format("  when      {}, after {}\n", one_line(first.when),
+                            duration(between(first.exit.started, first.exit.ended)));
+}
+
+// The sentence on a lost node, without the word that our own column already has.
+std::string lost_text(const JobVerdict& verdict) {
+  std::string text = one_line(verdict.first.text);
+  if (text.rfind(kNodeWord, 0) == 0) text.erase(0, kNodeWord.size());
+  return text;
+}
+
+std::string lost_node(const JobVerdict& verdict) {
+  std::string text = fmt::format("  node      {}\n", lost_text(verdict));
+  std::vector<int> lost;
+  for (const int rank : verdict.aborted) {
+    const bool failed =
+        std::any_of(verdict.failures.begin(), verdict.failures.end(),
+                    [rank](const FailureRecord& record) { return record.rank == rank; });
+    if (!failed) lost.push_back(rank);
+  }
+  if (lost.empty()) return text;
+  return text + fmt::format("  lost      rank {} ({})\n", rank_ranges(lost),
+                            lost.size() == 1
+                                ? "it was running on it; it did not fail by itself"
+                                : "they were running on it; they did not fail by themselves");
+}
+
+std::string cause_alone(const JobVerdict& verdict) {
+  if (verdict.first.kind == Kind::PodLost) return lost_node(verdict);
+  std::string text = fmt::format("  what      {}\n", one_line(verdict.first.text));
+  if (verdict.first.kind == Kind::WorkerFailed)
+    text += "  log       on its node, which did not tell more\n";
+  return text;
+}
+
+std::string silent_nodes(const JobVerdict& verdict) {
+  std::vector<std::string> silent = verdict.silent;
+  if (verdict.first.kind == Kind::PodLost) {
+    // Its own line has said so.
+    const std::string lost = lost_text(verdict);
+    silent.erase(
+        std::remove_if(silent.begin(), silent.end(),
+                       [&lost](const std::string& name) { return lost.rfind(name + " ", 0) == 0; }),
+        silent.end());
+  }
+  if (silent.empty()) return "";
+  return fmt::format("  silent    {} did not tell how {} ended\n",
+                     some_of(silent, silent.size(), kMostSilent),
+                     silent.size() == 1 ? "it" : "they");
 }
 
 }  // namespace
@@ -94,21 +180,37 @@ std::string abort_line(int world_size, const std::vector<int>& ranks) {
       world_size, fmt::join(ranks, ","));
 }
 
-std::string failure_report(const ProcessExit& first, const std::vector<ProcessExit>& exits,
-                           const ProcessPlan& plan, const FailureFacts& facts) {
-  const ProcessSpec& spec = spec_of(first, plan);
-  std::string text = fmt::format("  rank      {} (local rank {}, {})\n", spec.rank, spec.local_rank,
-                                 cards_of(spec));
-  text += fmt::format("  node      {}\n", facts.node);
-  text += fmt::format("  pid       {}\n", first.pid);
-  text += fmt::format("  what      {}\n", describe(first, facts.oom_kills));
-  text +=
-      fmt::format("  when      {}, after {}\n", facts.when, duration(first.started, first.ended));
-  text += also_failed(first, exits, plan);
-  const std::vector<int> stopped = victims(exits, plan);
-  if (!stopped.empty())
-    text += fmt::format("  stopped   because of it: rank {}\n", rank_ranges(stopped));
-  return text + log_part(spec, facts) + suspicion_part(facts, plan);
+std::string cards_of(const ProcessSpec& spec) {
+  if (spec.cards.empty()) return "CPU";
+  std::vector<std::string> names;
+  for (const Card& card : spec.cards) names.push_back(card.name);
+  return fmt::format("card {}", fmt::join(names, ","));
+}
+
+FailureRecord failure_record(const ProcessExit& exit, const ProcessSpec& spec, FailureFacts facts) {
+  return {.exit = exit,
+          .rank = spec.rank,
+          .local_rank = spec.local_rank,
+          .node = std::move(facts.node),
+          .cards = cards_of(spec),
+          .when = std::move(facts.when),
+          .log_path = spec.log_path,
+          .log_excerpt = std::move(facts.log_excerpt),
+          .log_readable = facts.log_readable,
+          .oom_kills = facts.oom_kills};
+}
+
+std::string failure_report(const JobVerdict& verdict, int nodes) {
+  const bool known = verdict.first.kind == Kind::WorkerFailed && !verdict.failures.empty();
+  const FailureRecord* first = known ? &verdict.failures.front() : nullptr;
+  std::string text = known ? who_and_how(*first) : cause_alone(verdict);
+  if (!verdict.doubt.empty()) text += fmt::format("  first?    {}\n", one_line(verdict.doubt));
+  text += also_failed(first, verdict.failures, nodes);
+  if (!verdict.stopped.empty())
+    text += fmt::format("  stopped   because of it: rank {}\n", rank_ranges(verdict.stopped));
+  text += silent_nodes(verdict);
+  if (known) text += log_part(*first);
+  return text + suspicion_part(verdict, nodes);
 }
 
 }  // namespace paddle_launch

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands on the screen when a trainer failed: the documented ABORT line, and under it who,
-// where, how, when, and the end of its log.
+// where, how, when, and the end of its log. The same on every node of the job.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "launcher/job/ending.h"
+#include "launcher/job/failure.h"
 #include "launcher/job/outcome.h"
 #include "launcher/job/process_spec.h"
 
@@ -20,22 +21,23 @@ std::vector<int> victims(const std::vector<ProcessExit>& exits, const ProcessPla
 // its log."
 std::string abort_line(int world_size, const std::vector<int>& ranks);
 
-// A rank that was stopped, or died after the first, although its log says that it began.
-struct Suspicion {
-  int worker = 0;
-  std::string log_excerpt{};
-};
+// "card 3", "card 0,1", or "CPU".
+std::string cards_of(const ProcessSpec& spec);
 
+// What of a failure only its own node can know, besides the exit itself.
 struct FailureFacts {
   std::string node{};         // host name and, where it differs, the address in the endpoints
-  std::string when{};         // local time of the first failure
-  std::string log_excerpt{};  // of the first failure's log; empty: nothing was written
+  std::string when{};         // local time of the failure
+  std::string log_excerpt{};  // empty: nothing was written, or it is not the first failure
   bool log_readable = true;
   long oom_kills = 0;
-  std::optional<Suspicion> suspicion{};
 };
 
-std::string failure_report(const ProcessExit& first, const std::vector<ProcessExit>& exits,
-                           const ProcessPlan& plan, const FailureFacts& facts);
+FailureRecord failure_record(const ProcessExit& exit, const ProcessSpec& spec, FailureFacts facts);
+
+// Shows verdict.failures.front() in full when the first cause is a failed worker that is known;
+// otherwise first.text, which for a lost node is the sentence "192.168.0.3 was lost: no answer",
+// with verdict.aborted as the ranks that were lost on it.
+std::string failure_report(const JobVerdict& verdict, int nodes);
 
 }  // namespace paddle_launch

@@ -27,12 +27,6 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// One line stays one line, whatever an argument holds.
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return printable(text);
-}
-
 }  // namespace
 
 std::string shell_quoted(const std::vector<std::string>& argv) {

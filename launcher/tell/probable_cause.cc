@@ -39,7 +39,24 @@ bool comes_before(const LastWords& candidate, const LastWords& first) {
   return candidate.written_ns + kTickNs < first.written_ns;
 }
 
+bool has_own_error(std::string_view log) {
+  const std::string_view error = last_traceback(log);
+  return !error.empty() && !is_echo(error);
+}
+
 }  // namespace
+
+bool only_complains(std::string_view log) { return is_echo(last_traceback(log)); }
+
+std::optional<int> first_own_error(const std::vector<LastWords>& words) {
+  const LastWords* best = nullptr;
+  for (const LastWords& one : words) {
+    if (!has_own_error(one.bytes)) continue;
+    if (best == nullptr || one.written_ns < best->written_ns) best = &one;
+  }
+  if (best == nullptr) return std::nullopt;
+  return best->worker;
+}
 
 std::optional<int> probable_cause(int first, const std::vector<LastWords>& words) {
   const auto of_first = std::find_if(words.begin(), words.end(),

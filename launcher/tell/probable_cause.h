@@ -23,4 +23,10 @@ struct LastWords {
 // cause as far as one can tell.
 std::optional<int> probable_cause(int first, const std::vector<LastWords>& words);
 
+// Whether a log ends with the complaint of a lost neighbour and nothing of its own.
+bool only_complains(std::string_view log);
+
+// The worker whose log was the first to end with an error of its own; none: there is no such log.
+std::optional<int> first_own_error(const std::vector<LastWords>& words);
+
 }  // namespace paddle_launch

@@ -19,6 +19,10 @@ int rank_of(int worker, const ProcessPlan& plan) {
   return plan.processes.at(static_cast<std::size_t>(worker)).rank;
 }
 
+std::string on_host(const ProcessPlan& plan) {
+  return plan.nodes > 1 ? " on " + one_line(plan.host) : "";
+}
+
 std::string oom_hint(long oom_kills) {
   if (oom_kills > 0) return ": killed by the OOM killer (the kernel counted one during this run)";
   return ": probably killed by the OOM killer";
@@ -69,18 +73,36 @@ struct Describe {
 
   std::string operator()(const Completed&) const { return "completed"; }
   std::string operator()(const Failed& failed) const {
-    return fmt::format("rank {} failed: {}", rank_of(failed.first.worker, plan),
+    return fmt::format("rank {}{} failed: {}", rank_of(failed.first.worker, plan), on_host(plan),
                        describe(failed.first, oom_kills));
   }
   std::string operator()(const NotStarted& problem) const { return describe(problem, plan); }
   std::string operator()(const Interrupted& interrupted) const {
-    return "the launcher was stopped by " + signal_name(interrupted.signal);
+    return fmt::format("the launcher{} was stopped by {}", on_host(plan),
+                       signal_name(interrupted.signal));
   }
   std::string operator()(const GuardLost&) const {
+    if (plan.nodes > 1) {
+      return fmt::format(
+          "the guard process (pl-guard){}, parent of the trainers there, was killed; all of them "
+          "died with it",
+          on_host(plan));
+    }
     return "the guard process (pl-guard), parent of the trainers, was killed; all trainers died "
            "with it";
   }
-  std::string operator()(const JobStopped& stopped) const { return printable(stopped.cause.text); }
+  std::string operator()(const JobStopped& stopped) const { return one_line(stopped.cause.text); }
+};
+
+struct KindOf {
+  using Kind = StopCause::Kind;
+
+  Kind operator()(const Completed&) const { return Kind::Completed; }
+  Kind operator()(const Failed&) const { return Kind::WorkerFailed; }
+  Kind operator()(const NotStarted&) const { return Kind::NotStarted; }
+  Kind operator()(const Interrupted&) const { return Kind::Interrupted; }
+  Kind operator()(const GuardLost&) const { return Kind::GuardLost; }
+  Kind operator()(const JobStopped& stopped) const { return stopped.cause.kind; }
 };
 
 }  // namespace
@@ -100,12 +122,32 @@ std::string describe(const NotStarted& problem, const ProcessPlan& plan) {
   const std::string object = problem.exec             ? " " + plan.program
                              : problem.step == "fork" ? ""
                                                       : " " + spec.log_path;
-  return fmt::format("rank {} could not be started: {}{}: {}; {}", spec.rank, problem.step, object,
-                     std::strerror(problem.error), remedy(problem));
+  return fmt::format("rank {}{} could not be started: {}{}: {}; {}", spec.rank, on_host(plan),
+                     problem.step, object, std::strerror(problem.error), remedy(problem));
 }
 
 std::string describe(const Outcome& verdict, const ProcessPlan& plan, long oom_kills) {
   return std::visit(Describe{plan, oom_kills}, verdict);
+}
+
+std::string verdict_line(const Outcome& verdict, const ProcessPlan& plan, int others,
+                         long oom_kills) {
+  std::string text = describe(verdict, plan, oom_kills);
+  if (others <= 0) return text;
+  if (std::holds_alternative<JobStopped>(verdict))
+    return fmt::format("{}; stopping {} here", text, others);
+  return fmt::format("{}; stopping {} other{}{}", text, others, others == 1 ? "" : "s",
+                     plan.nodes > 1 ? " here" : "");
+}
+
+StopCause stop_cause(const Outcome& outcome, const ProcessPlan& plan, int node, SteadyTime at,
+                     long oom_kills) {
+  if (const auto* stopped = std::get_if<JobStopped>(&outcome)) return stopped->cause;
+  return {.kind = std::visit(KindOf{}, outcome),
+          .node = node,
+          .status = exit_status(outcome),
+          .text = one_line(describe(outcome, plan, oom_kills)),
+          .at = at};
 }
 
 std::string rank_ranges(std::vector<int> ranks) {
@@ -113,7 +155,9 @@ std::string rank_ranges(std::vector<int> ranks) {
   std::string text;
   for (std::size_t i = 0; i < ranks.size();) {
     std::size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    while (last + 1 < ranks.size() && ranks[last] < ranks[last + 1] &&
+           ranks[last + 1] - 1 == ranks[last])
+      ++last;
     if (!text.empty()) text += ',';
     text += last == i ? fmt::format("{}", ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[last]);
     i = last + 1;
@@ -134,6 +178,30 @@ std::string printable(std::string_view bytes) {
     }
     bytes.remove_prefix(character.size());
   }
+  return text;
+}
+
+std::string one_line(std::string_view bytes) {
+  std::string text = printable(bytes);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+std::string how_long(std::chrono::seconds span) {
+  const auto whole = span.count();
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string some_of(const std::vector<std::string>& names, std::size_t all, std::size_t most) {
+  const std::size_t shown = std::min(names.size(), most);
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) {
+    if (i > 0) text += ", ";
+    text += one_line(names[i]);
+  }
+  if (all > shown) text += fmt::format("{}… {} more", text.empty() ? "" : ", ", all - shown);
   return text;
 }
 

@@ -2,6 +2,7 @@
 // How a process ended, and why one could not be started, in words.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,13 +20,32 @@ std::string describe(const ProcessExit& exit, long oom_kills = 0);
 // What was tried, why it failed, what to do.
 std::string describe(const NotStarted& problem, const ProcessPlan& plan);
 
-// The verdict in one line: "rank 3 failed: exit code 7", "the launcher was stopped by SIGTERM".
+// The verdict in one line: "rank 3 failed: exit code 7", "the launcher was stopped by SIGTERM". In
+// a job of several nodes it says where: "rank 5 on 192.168.0.2 failed: exit code 7".
 std::string describe(const Outcome& verdict, const ProcessPlan& plan, long oom_kills = 0);
+
+// What the console says at the moment of the verdict: the above and "; stopping 3 others", or
+// "; stopping 4 here" when the cause came from another pod. `others`: how many are stopped here.
+std::string verdict_line(const Outcome& verdict, const ProcessPlan& plan, int others,
+                         long oom_kills = 0);
+
+// What this pod, the roster's `node`, tells the others about its outcome.
+StopCause stop_cause(const Outcome& outcome, const ProcessPlan& plan, int node, SteadyTime at,
+                     long oom_kills = 0);
 
 // "0-2,5" for people.
 std::string rank_ranges(std::vector<int> ranks);
 
 // Whatever a log or a user put there, fit for a terminal: control bytes and broken UTF-8 as \xNN.
 std::string printable(std::string_view bytes);
+
+// The same for what must stay one line: a newline could forge the lines after it.
+std::string one_line(std::string_view bytes);
+
+// "12 s", "15 min 0 s", "1 h 3 min".
+std::string how_long(std::chrono::seconds span);
+
+// "a, b, … 17 more": the first `most` names of `all` things, of which `names` may be only some.
+std::string some_of(const std::vector<std::string>& names, std::size_t all, std::size_t most);
 
 }  // namespace paddle_launch

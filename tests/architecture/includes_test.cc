@@ -18,15 +18,16 @@ const std::map<std::string, Rooms> kMayInclude = {
     {"job", {}},
     {"text", {}},
     {"os", {}},
+    {"channel", {"job", "text", "os"}},
     {"cli", {"job", "text"}},
     {"site", {"job", "text", "os"}},
     {"plan", {"job", "text"}},
-    {"rendezvous", {"job", "text", "os"}},
-    {"run", {"job", "os"}},
+    {"rendezvous", {"job", "text", "os", "channel"}},
+    {"run", {"job", "os", "channel"}},
     {"tell", {"job", "text"}},
 };
 // Foreign headers that only one room may see.
-const std::map<std::string, std::string> kOnlyIn = {{"CLI/", "cli"}};
+const std::map<std::string, std::string> kOnlyIn = {{"CLI/", "cli"}, {"sodium", "channel"}};
 
 std::string room_of(const fs::path& file, const fs::path& launcher) {
   const fs::path relative = fs::relative(file, launcher);

@@ -87,7 +87,8 @@ class WrongUseTest(LauncherCase):
         self.refuse("--assume_gpus", "--gpus=0,1", "--nproc_per_node=4", *OK, names=["--nproc_per_node", "4", "2"])
 
     def test_bad_numbers(self):
-        for option in ("--nproc_per_node", "--start_port", "--grace", "--max_restart"):
+        for option in ("--nproc_per_node", "--start_port", "--grace", "--max_restart", "--bootstrap_port",
+                       "--bootstrap_timeout", "--heartbeat"):
             for value in ("abc", "1x", "-5", "99999999999999999999", ""):
                 self.refuse(f"{option}={value}", *OK, names=[option])
         self.refuse("--nproc_per_node=0", *OK, names=["--nproc_per_node"])
@@ -124,6 +125,27 @@ class WrongUseTest(LauncherCase):
         self.refuse("--ips=192.0.2.77", *OK, names=["192.0.2.77", "127.0.0.1"])
         self.refuse("--ips=127.0.0.1,127.0.0.1", *OK, names=["--ips"])
         self.refuse("--ips=,", *OK, names=["--ips"])
+
+    def test_nodes_that_cannot_be(self):
+        self.refuse("--nnodes=2", *OK, names=["--nnodes=2", "--ips=", "--master="])
+        self.refuse("--ips=10.0.0.1,10.0.0.2", "--nnodes=3", *OK, names=["--nnodes=3", "--ips=10.0.0.1,10.0.0.2"])
+        self.refuse("--ips=127.0.0.1,10.0.0.2", *OK, names=["--ips=127.0.0.1,10.0.0.2", "127.0.0.1 names each node"])
+        self.refuse("--ips=10.0.0.1,10.0.0.2", "--master=10.0.0.1:6768", *OK, names=["--ips", "--master"])
+        self.refuse("--master=http://10.0.0.1:6768", "--nnodes=2", *OK, names=["--master=http://", "HOST:PORT"])
+        self.refuse("--master=10.0.0.1:6768", "--nnodes=2", "--rank=2", *OK, names=["--rank=2", "2 nodes"])
+        self.refuse("--check", *OK, names=["--check", "--ips", "--master"])
+        self.refuse("--check", "--dry_run", "--ips=10.0.0.1,10.0.0.2", *OK, names=["--check", "--dry_run"])
+
+    def test_a_cloud_whose_variables_contradict_each_other(self):
+        cloud = {"PADDLE_TRAINERS": "10.0.0.1,10.0.0.2", "POD_IP": "10.0.0.2", "PADDLE_TRAINER_ID": "0",
+                 "TRAINER_PORTS_NUM": "1"}
+        self.refuse(*OK, env=cloud, names=[f"{name}={cloud[name]}" for name in sorted(cloud) if name[0] == "P"])
+        self.refuse("--ips=10.0.0.2", *OK, env=cloud, names=["--ips=10.0.0.2", "PADDLE_TRAINERS=10.0.0.1,10.0.0.2"])
+
+    def test_what_is_not_built_yet_is_refused(self):
+        for option in ("--run_mode=ps", "--run_mode=rpc", "--nnodes=2:4", "--master=etcd://10.0.0.1:2379",
+                       "--elastic_server=10.0.0.1:2379", "--np=2", "--max_restart=3"):
+            self.refuse(option, *OK, names=[option, "not built yet"])
 
     def test_log_directories_that_cannot_be_written(self):
         self.write("a_file", "text")

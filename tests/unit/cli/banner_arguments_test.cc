@@ -57,6 +57,22 @@ TEST(BannerArguments, UseTheKeyOfTheKindOfCard) {
   EXPECT_EQ(shown(job_with({"--devices=0,1"}), "devices"), "(not shown)");
 }
 
+TEST(BannerArguments, ShowHowSeveralNodesMeet) {
+  const JobSpec list =
+      job_with({"--ips=10.0.0.1, 10.0.0.2", "--bootstrap_port=7060", "--heartbeat=5",
+                "--bootstrap_timeout=60", "--token_file=secret", "--check"});
+  EXPECT_EQ(shown(list, "ips"), "10.0.0.1,10.0.0.2");
+  EXPECT_EQ(shown(list, "bootstrap_port"), "7060");
+  EXPECT_EQ(shown(list, "bootstrap_timeout"), "60");
+  EXPECT_EQ(shown(list, "heartbeat"), "5");
+  EXPECT_EQ(shown(list, "token_file"), "secret");
+  EXPECT_EQ(shown(list, "check"), "True");
+  const JobSpec met = job_with({"--master=10.0.0.1:6768", "--nnodes=2"});
+  EXPECT_EQ(shown(met, "master"), "10.0.0.1:6768");
+  EXPECT_EQ(shown(met, "nnodes"), "2");
+  EXPECT_EQ(shown(met, "ips"), "None");
+}
+
 TEST(BannerArguments, MarkAModule) {
   EXPECT_EQ(shown(job_of({"-m", "pkg.train"}), "training_script"), "-m pkg.train");
 }

@@ -64,6 +64,7 @@ TEST(ParseCommandLine, FillsTheRestOfTheJob) {
   EXPECT_EQ(job.host, "h1");
   EXPECT_EQ(job.port_range, std::pair(7000, 8000));
   EXPECT_EQ(job.job_id, "j");
+  EXPECT_TRUE(job.job_id_given);
   EXPECT_TRUE(job.log_overwrite);
   EXPECT_EQ(job.log_level, LogLevel::Warning);
   EXPECT_TRUE(job.quiet);
@@ -72,6 +73,12 @@ TEST(ParseCommandLine, FillsTheRestOfTheJob) {
   EXPECT_EQ(job.grace, milliseconds(2500));
   EXPECT_EQ(job.dry_run, DryRun::Json);
   EXPECT_TRUE(job.assume_cards);
+}
+
+TEST(ParseCommandLine, RemembersWhetherAJobIdWasGiven) {
+  EXPECT_FALSE(job_of({"train.py"}).job_id_given);
+  EXPECT_TRUE(job_with({"--job_id=default"}).job_id_given);
+  EXPECT_TRUE(job_of({"train.py"}, {{"PADDLE_JOB_ID", "j"}}).job_id_given);
 }
 
 TEST(ParseCommandLine, NamesTheSourceOfTheStartPort) {

@@ -2,6 +2,8 @@
 // What --help and --version print.
 #include "launcher/cli/help_text.h"
 
+#include <regex>
+
 #include <gtest/gtest.h>
 
 #include "launcher/cli/option_table.h"
@@ -56,12 +58,22 @@ TEST(HelpText, FitsInEightyColumns) {
   for (const std::string_view line : split(text, '\n')) EXPECT_LE(line.size(), 80U) << line;
 }
 
+std::string in_one_line(const std::string& text) {
+  return std::regex_replace(text, std::regex("\\s+"), " ");
+}
+
 TEST(HelpText, TellsTheDefaults) {
-  const std::string text = help_text("paddle-launch");
+  const std::string text = in_one_line(help_text("paddle-launch"));
   EXPECT_NE(text.find("127.0.0.1. Variable: PADDLE_IPS."), std::string::npos);
   EXPECT_NE(text.find("Default: log. Variable: PADDLE_LOG_DIR."), std::string::npos);
   EXPECT_NE(text.find("Default: none."), std::string::npos);
   EXPECT_NE(text.find("Default: off."), std::string::npos);
+}
+
+TEST(HelpText, NamesTheVariableOfTheSecretAndTheStatusOfALostNode) {
+  const std::string text = in_one_line(help_text("paddle-launch"));
+  EXPECT_NE(text.find("The variable PADDLE_LAUNCH_TOKEN can hold the secret"), std::string::npos);
+  EXPECT_NE(text.find("75 a node never came or was lost"), std::string::npos);
 }
 
 TEST(VersionText, NamesTheProgramAndItsVersion) {

@@ -11,27 +11,28 @@ namespace {
 
 TEST(NotBuiltYet, RefusesOptionsByName) {
   for (const char* const option :
-       {"--ips=10.0.0.1,10.0.0.2", "--nnodes=2", "--nnodes=1:2", "--master=etcd://10.0.0.1:2379",
-        "--run_mode=ps", "--run_mode=ps-heter", "--run_mode=rpc", "--server_num=1",
-        "--heter_devices=gpu", "--elastic_server=10.0.0.1:2379", "--np=1", "--np=2:4", "--scale=1",
-        "--scale=-1", "--force=True", "--elastic_pre_hook=ls", "--elastic_level=1",
-        "--elastic_level=0", "--max_restart=3"}) {
+       {"--nnodes=1:2", "--nnodes=2:4", "--master=etcd://10.0.0.1:2379", "--run_mode=ps",
+        "--run_mode=ps-heter", "--run_mode=rpc", "--server_num=1", "--heter_devices=gpu",
+        "--elastic_server=10.0.0.1:2379", "--np=1", "--np=2:4", "--scale=1", "--scale=-1",
+        "--force=True", "--elastic_pre_hook=ls", "--elastic_level=1", "--elastic_level=0",
+        "--max_restart=3"}) {
     const std::string text = usage_error_with({option});
     EXPECT_EQ(text.find(std::string(option) + ": "), 0U) << text;
     EXPECT_NE(text.find("not built yet in this version; "), std::string::npos) << text;
   }
 }
 
-TEST(NotBuiltYet, RefusesASeveralNodeMasterForItsNodes) {
-  EXPECT_EQ(
-      usage_error_with({"--master=10.0.0.1:6768", "--nnodes=2", "--rank=1"}).find("--nnodes=2"),
-      0U);
+TEST(NotBuiltYet, RefusesAnElasticJobWhoeverNamesItsNodes) {
+  EXPECT_EQ(usage_error_with({"--master=etcd://10.0.0.1:2379", "--nnodes=2"}).find("--master="),
+            0U);
+  EXPECT_EQ(usage_error_with({"--ips=10.0.0.1,10.0.0.2", "--nnodes=2:4"}).find("--nnodes=2:4: e"),
+            0U);
 }
 
 TEST(NotBuiltYet, RefusesVariablesByName) {
   for (const Environment& env :
-       {Environment{{"PADDLE_NNODES", "2"}}, Environment{{"PADDLE_MAX_RESTART", "3"}},
-        Environment{{"PADDLE_IPS", "10.0.0.1,10.0.0.2"}}, Environment{{"PADDLE_RUN_MODE", "ps"}},
+       {Environment{{"PADDLE_NNODES", "2:4"}}, Environment{{"PADDLE_MAX_RESTART", "3"}},
+        Environment{{"PADDLE_RUN_MODE", "ps"}}, Environment{{"PADDLE_MASTER", "etcd://a:1"}},
         Environment{{"PADDLE_ELASTIC_SERVER", "a:1"}}, Environment{{"PADDLE_ELASTIC_NP", "2"}}}) {
     const std::string text = usage_error_of({"train.py"}, env);
     const auto& [name, value] = *env.begin();
@@ -49,45 +50,6 @@ TEST(NotBuiltYet, LetsOneNodePass) {
   EXPECT_EQ(job_with({"--nnodes=1:1"}).mode, Mode::Collective);
 }
 
-Environment cloud(const std::string& trainers) {
-  return {{"PADDLE_TRAINERS", trainers},
-          {"POD_IP", "10.0.0.1"},
-          {"PADDLE_TRAINER_ID", "0"},
-          {"TRAINER_PORTS_NUM", "8"}};
-}
-
-TEST(NotBuiltYet, NeverMakesAWorldOfOneOfAPaddleCloudJob) {
-  const std::string text = usage_error_of({"train.py"}, cloud("10.0.0.1,10.0.0.2"));
-  EXPECT_NE(text.find("PADDLE_TRAINERS=10.0.0.1,10.0.0.2"), std::string::npos) << text;
-  EXPECT_NE(text.find("several nodes are not built yet"), std::string::npos) << text;
-
-  Environment counted = cloud("10.0.0.1");
-  counted["PADDLE_TRAINERS_NUM"] = "2";
-  EXPECT_NE(usage_error_of({"train.py"}, counted).find("not built yet"), std::string::npos);
-}
-
-TEST(NotBuiltYet, LetsAPaddleCloudJobOfOneNodePass) {
-  Environment env = cloud("10.0.0.1");
-  EXPECT_EQ(job_of({"train.py"}, env).host, "10.0.0.1");
-  env["PADDLE_TRAINERS_NUM"] = "1";
-  EXPECT_EQ(job_of({"train.py"}, env).host, "10.0.0.1");
-}
-
-TEST(NotBuiltYet, WantsTheWholePaddleCloudSet) {
-  for (const char* const missing :
-       {"PADDLE_TRAINERS", "POD_IP", "PADDLE_TRAINER_ID", "TRAINER_PORTS_NUM"}) {
-    Environment env = cloud("10.0.0.1,10.0.0.2");
-    env[missing] = "";
-    EXPECT_EQ(job_of({"train.py"}, env).mode, Mode::Collective) << missing;
-  }
-}
-
-TEST(NotBuiltYet, SeesSeveralHostsInDistributedTrainerEndpoints) {
-  const std::string name = "DISTRIBUTED_TRAINER_ENDPOINTS";
-  EXPECT_NE(usage_error_of({"train.py"}, {{name, "a:1,a:2,b:1"}}).find(name), std::string::npos);
-  EXPECT_EQ(job_of({"train.py"}, {{name, "a:1,a:2"}}).mode, Mode::Collective);
-}
-
 TEST(NotBuiltYet, SeesServersInTheEnvironment) {
   const Environment cloud_servers = {{"PADDLE_PSERVERS_IP_PORT_LIST", "a:1"},
                                      {"TRAINING_ROLE", "PSERVER"}};
@@ -99,11 +61,12 @@ TEST(NotBuiltYet, SeesServersInTheEnvironment) {
   }
 }
 
-TEST(NotBuiltYet, ForgetsTheCloudInsideATrainer) {
-  Environment env = cloud("10.0.0.1");
-  env["PADDLE_TRAINERS_NUM"] = "4";
-  env["PADDLE_LAUNCH_JOB"] = "x";
-  EXPECT_EQ(job_of({"train.py"}, env).mode, Mode::Collective);
+TEST(NotBuiltYet, ForgetsTheServersInsideATrainer) {
+  EXPECT_EQ(job_of({"train.py"}, {{"PADDLE_PSERVERS_IP_PORT_LIST", "a:1"},
+                                  {"TRAINING_ROLE", "TRAINER"},
+                                  {"PADDLE_LAUNCH_JOB", "x"}})
+                .mode,
+            Mode::Collective);
 }
 
 TEST(RefuseForGood, NamesPaddlesOwnLauncher) {

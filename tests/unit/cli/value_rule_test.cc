@@ -22,6 +22,9 @@ TEST(ReadValue, KeepsWhatItTakesInOneSpelling) {
                          {NodeCount(), "2", "2"},
                          {NodeCount(), "2:4", "2:4"},
                          {AddressList(), " 10.0.0.1 ,host-2\t", "10.0.0.1,host-2"},
+                         {HostAndPort(), " 10.0.0.1:06768 ", "10.0.0.1:6768"},
+                         {HostAndPort(), "node-1:65535", "node-1:65535"},
+                         {HostAndPort{true}, "etcd://10.0.0.1:2379", "etcd://10.0.0.1:2379"},
                          {LogLevelWord(), "debug", "DEBUG"},
                          {LogLevelWord(), "Warn", "WARNING"},
                          {LogLevelWord(), "CRITICAL", "ERROR"},
@@ -74,6 +77,25 @@ TEST(ReadValue, SaysWhatItWouldTake) {
                          {Seconds(), "-1", "from 0 to 86400"},
                          {Seconds(), "86400.001", "from 0 to 86400"},
                          {Seconds(), "soon", "from 0 to 86400"}}) {
+    const std::string problem = read_value(row.rule, row.text).problem;
+    EXPECT_NE(problem.find(row.value), std::string::npos) << row.text << ": " << problem;
+  }
+}
+
+TEST(ReadValue, RefusesMeetingPointsThatAreNoHostAndPort) {
+  for (const Row& row : {Row{HostAndPort(), "", "HOST:PORT"},
+                         {HostAndPort(), "10.0.0.1", "a port from 1 to 65535"},
+                         {HostAndPort(), "10.0.0.1:", "a port from 1 to 65535"},
+                         {HostAndPort(), ":6768", "HOST:PORT"},
+                         {HostAndPort(), "10.0.0.1:0", "a port from 1 to 65535"},
+                         {HostAndPort(), "10.0.0.1:65536", "a port from 1 to 65535"},
+                         {HostAndPort(), "10.0.0.1:6768/job", "a port from 1 to 65535"},
+                         {HostAndPort(), "http://10.0.0.1:6768", "leave away http://"},
+                         {HostAndPort(), "tcp://10.0.0.1:6768", "leave away tcp://"},
+                         {HostAndPort(), "etcd://10.0.0.1:2379", "leave away etcd://"},
+                         {HostAndPort{true}, "http://10.0.0.1:6768", "leave away http://"},
+                         {HostAndPort(), "[fe80::1]:6768", "IPv6"},
+                         {HostAndPort(), "::1:6768", "IPv6"}}) {
     const std::string problem = read_value(row.rule, row.text).problem;
     EXPECT_NE(problem.find(row.value), std::string::npos) << row.text << ": " << problem;
   }

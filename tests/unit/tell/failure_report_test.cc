@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/tell/failure_report.h"
 
-#include <csignal>
+#include <chrono>
+#include <utility>
 
 #include <gtest/gtest.h>
 
 namespace paddle_launch {
 namespace {
+
+using Kind = StopCause::Kind;
 
 ProcessPlan eight_processes() {
   ProcessPlan plan;
@@ -29,6 +32,22 @@ ProcessExit ended(int worker, int code, int after_ms, bool told = false) {
           .ended = kStart + std::chrono::milliseconds(after_ms)};
 }
 
+FailureRecord failed(int rank, int code, int after_ms, const std::string& node = "node17") {
+  const ProcessPlan plan = eight_processes();
+  return failure_record(ended(rank, code, after_ms),
+                        plan.processes.at(static_cast<std::size_t>(rank)),
+                        {.node = node, .when = "2026-11-16 06:09:36,185"});
+}
+
+JobVerdict verdict_on(std::vector<FailureRecord> failures) {
+  return {.first = {.kind = Kind::WorkerFailed, .text = "rank 3 failed: exit code 7"},
+          .failures = std::move(failures)};
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 TEST(AbortLine, IsTheDocumentsWordForWord) {
   EXPECT_EQ(abort_line(8, {2, 3}),
             "ABORT!!! Out of all 8 trainers, the trainer process with rank=[2,3] was aborted. "
@@ -42,36 +61,150 @@ TEST(Culprits, AreThoseWhoFailedByThemselvesInAscendingOrder) {
   EXPECT_EQ(victims(exits, eight_processes()), std::vector<int>{0});
 }
 
+TEST(CardsOf, NamesTheCardsOrTheCpu) {
+  EXPECT_EQ(cards_of({}), "CPU");
+  EXPECT_EQ(cards_of({.cards = {{"0", "0", {}}, {"3", "3", {}}}}), "card 0,3");
+}
+
+TEST(MakeFailureRecord, JoinsExitPlanAndFacts) {
+  const FailureRecord record = failure_record(
+      ended(3, 7, 10), {.rank = 11, .local_rank = 3, .log_path = "log/workerlog.3"},
+      {.node = "node17", .when = "now", .log_excerpt = "boom\n", .log_readable = true});
+  EXPECT_EQ(record, (FailureRecord{.exit = ended(3, 7, 10),
+                                   .rank = 11,
+                                   .local_rank = 3,
+                                   .node = "node17",
+                                   .cards = "CPU",
+                                   .when = "now",
+                                   .log_path = "log/workerlog.3",
+                                   .log_excerpt = "boom\n"}));
+}
+
 TEST(FailureReport, TellsWhoWhereHowWhenAndShowsTheLog) {
-  const std::vector<ProcessExit> exits = {ended(3, 7, 2500), ended(2, 9, 2512),
-                                          ended(0, 0, 2600, true), ended(1, 0, 2600, true)};
-  const std::string text = failure_report(
-      exits[0], exits, eight_processes(),
-      {.node = "node17", .when = "2026-11-16 06:09:36,185", .log_excerpt = "boom\n"});
-  for (const char* part :
-       {"rank      3 (local rank 3, CPU)", "node      node17", "pid       1003", "exit code 7",
-        "2026-11-16 06:09:36,185, after 2.5 s", "rank 2: exit code 9, 12 ms later",
-        "because of it: rank 0-1", "log/workerlog.3", "boom\n"}) {
-    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
-  }
+  JobVerdict verdict = verdict_on({failed(3, 7, 2500), failed(2, 9, 2512)});
+  verdict.stopped = {0, 1};
+  verdict.failures.front().log_excerpt = "boom\n";
+  EXPECT_EQ(failure_report(verdict, 1),
+            "  rank      3 (local rank 3, CPU)\n"
+            "  node      node17\n"
+            "  pid       1003\n"
+            "  what      exit code 7\n"
+            "  when      2026-11-16 06:09:36,185, after 2.5 s\n"
+            "  also      rank 2: exit code 9, 12 ms later; log log/workerlog.2\n"
+            "  stopped   because of it: rank 0-1\n"
+            "  log       log/workerlog.3, its end:\n"
+            "  --------------------------------------------------------------------\n"
+            "boom\n"
+            "  --------------------------------------------------------------------\n");
 }
 
 TEST(FailureReport, EndsWithTheRankThatProbablyBeganIt) {
-  const std::vector<ProcessExit> exits = {ended(3, 1, 2500), ended(2, 0, 2512, true)};
-  const std::string text =
-      failure_report(exits[0], exits, eight_processes(),
-                     {.log_excerpt = "lost\n", .suspicion = Suspicion{2, "broken\n"}});
-  EXPECT_NE(text.find("probably  rank 2 began it"), std::string::npos);
-  EXPECT_LT(text.find("lost\n"), text.find("broken\n"));
+  JobVerdict verdict = verdict_on({failed(3, 1, 2500)});
+  verdict.failures.front().log_excerpt = "lost\n";
+  verdict.suspicion = Suspicion{2, "node18", "log/workerlog.2", "broken"};
+  const std::string text = failure_report(verdict, 1);
+  EXPECT_TRUE(
+      has(text, "probably  rank 2 began it, with an error of its own; log log/workerlog.2"));
+  EXPECT_LT(text.find("lost\n"), text.find("broken\n  ---"));
+  EXPECT_TRUE(has(failure_report(verdict, 2), "probably  rank 2 on node18 began it"));
 }
 
 TEST(FailureReport, SaysWhenThereIsNoLog) {
-  const std::vector<ProcessExit> exits = {ended(0, 1, 1)};
-  EXPECT_NE(failure_report(exits[0], exits, eight_processes(), {}).find("nothing was written"),
-            std::string::npos);
-  EXPECT_NE(failure_report(exits[0], exits, eight_processes(), {.log_readable = false})
-                .find("cannot be read"),
-            std::string::npos);
+  JobVerdict verdict = verdict_on({failed(0, 1, 1)});
+  EXPECT_TRUE(has(failure_report(verdict, 1), "log/workerlog.0 (nothing was written to it)"));
+  verdict.failures.front().log_readable = false;
+  EXPECT_TRUE(has(failure_report(verdict, 1), "log/workerlog.0 (cannot be read)"));
+}
+
+TEST(FailureReport, ComparesTimesOnlyWithinANode) {
+  const std::string text = failure_report(
+      verdict_on({failed(3, 7, 2500), failed(2, 9, 2512), failed(5, 1, 99'000, "node18")}), 2);
+  EXPECT_TRUE(has(text, "also      rank 2 on node17: exit code 9, 12 ms later; log")) << text;
+  EXPECT_TRUE(has(text, "also      rank 5 on node18: exit code 1; log")) << text;
+}
+
+TEST(FailureReport, SurvivesTimesThatCannotBe) {
+  JobVerdict verdict = verdict_on({failed(3, 7, 5), failed(2, 9, 2)});
+  EXPECT_TRUE(has(failure_report(verdict, 1), "exit code 9, 3 ms earlier"));
+  verdict.failures.front().exit.started = SteadyTime::max();
+  verdict.failures.front().exit.ended = SteadyTime::min();
+  EXPECT_TRUE(has(failure_report(verdict, 1), "rank      3"));
+}
+
+TEST(FailureReport, SumsUpWhenAThousandFailed) {
+  std::vector<FailureRecord> failures;
+  for (int rank = 0; rank < 1000; ++rank) {
+    failures.push_back(failed(0, 1, 1));
+    failures.back().rank = rank;
+  }
+  const std::string text = failure_report(verdict_on(failures), 1);
+  EXPECT_TRUE(has(text, "also      rank 32: exit code 1"));
+  EXPECT_TRUE(has(text, "also      rank 33-999\n"));
+}
+
+TEST(FailureReport, SaysWhyTheFirstIsNotCertain) {
+  JobVerdict verdict = verdict_on({failed(3, 7, 5)});
+  verdict.doubt = "rank 5 on 10.0.0.2 failed within 0.4 ms of it";
+  EXPECT_TRUE(has(failure_report(verdict, 2),
+                  "  first?    rank 5 on 10.0.0.2 failed within 0.4 ms of it\n"));
+}
+
+TEST(FailureReport, NamesWhoDidNotTellHowItEnded) {
+  JobVerdict verdict = verdict_on({failed(3, 7, 5)});
+  verdict.silent = {"10.0.0.3"};
+  EXPECT_TRUE(has(failure_report(verdict, 2), "  silent    10.0.0.3 did not tell how it ended\n"));
+  verdict.silent = {"10.0.0.3", "10.0.0.4"};
+  EXPECT_TRUE(has(failure_report(verdict, 3),
+                  "  silent    10.0.0.3, 10.0.0.4 did not tell how they ended\n"));
+}
+
+TEST(FailureReport, TellsOfALostNodeThatItsRanksDidNotFail) {
+  const JobVerdict verdict{.first = {.kind = Kind::PodLost,
+                                     .status = 75,
+                                     .text = "192.168.0.3 was lost: no answer for 8 s"},
+                           .aborted = {4, 5},
+                           .stopped = {0, 1, 2, 3},
+                           .silent = {"192.168.0.3"}};
+  EXPECT_EQ(failure_report(verdict, 3),
+            "  node      192.168.0.3 was lost: no answer for 8 s\n"
+            "  lost      rank 4-5 (they were running on it; they did not fail by themselves)\n"
+            "  stopped   because of it: rank 0-3\n");
+}
+
+TEST(FailureReport, ListsTheFailuresBesidesALostNode) {
+  const JobVerdict verdict{
+      .first = {.kind = Kind::PodLost, .text = "node 10.0.0.3 was lost: reset"},
+      .aborted = {2, 4},
+      .failures = {failed(2, 1, 7)},
+      .silent = {"10.0.0.30"}};
+  EXPECT_EQ(failure_report(verdict, 3),
+            "  node      10.0.0.3 was lost: reset\n"
+            "  lost      rank 4 (it was running on it; it did not fail by itself)\n"
+            "  also      rank 2 on node17: exit code 1; log log/workerlog.2\n"
+            "  silent    10.0.0.30 did not tell how it ended\n");
+}
+
+TEST(FailureReport, KeepsToTheCauseWhenItsNodeDidNotTellMore) {
+  JobVerdict verdict = verdict_on({});
+  EXPECT_EQ(failure_report(verdict, 2),
+            "  what      rank 3 failed: exit code 7\n"
+            "  log       on its node, which did not tell more\n");
+  verdict.first = {.kind = Kind::Interrupted, .text = "the launcher on n1 was stopped by SIGINT"};
+  EXPECT_EQ(failure_report(verdict, 2), "  what      the launcher on n1 was stopped by SIGINT\n");
+}
+
+TEST(FailureReport, LetsNoOtherMachineForgeLinesOrColours) {
+  FailureRecord record = failed(3, 7, 5, "evil\n  pid       1\x1b[2J");
+  record.cards = record.when = record.log_path = "a\nb\x07";
+  record.log_excerpt = "tab\there\x1b[2J";
+  JobVerdict verdict = verdict_on({record, record});
+  verdict.doubt = "d\n\x1b";
+  verdict.silent = {"s\n\x1b"};
+  verdict.suspicion = Suspicion{2, "n\n\x1b", "p\n\x1b", "e\x1b\n"};
+  const std::string text = failure_report(verdict, 2);
+  EXPECT_EQ(text.find_first_of("\x1b\x07"), std::string::npos);
+  EXPECT_FALSE(has(text, "\n  pid       1\\x1b"));
+  EXPECT_TRUE(has(text, "\ntab\there\\x1b[2J\n"));
 }
 
 }  // namespace

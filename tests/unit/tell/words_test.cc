@@ -2,6 +2,8 @@
 #include "launcher/tell/words.h"
 
 #include <cerrno>
+#include <chrono>
+#include <climits>
 #include <csignal>
 
 #include <gtest/gtest.h>
@@ -42,6 +44,76 @@ TEST(DescribeOutcome, NamesTheRank) {
             "the launcher was stopped by SIGTERM");
 }
 
+ProcessPlan second_of_two_nodes() {
+  ProcessPlan plan = four_processes();
+  plan.host = "192.168.0.2";
+  plan.nodes = 2;
+  return plan;
+}
+
+TEST(DescribeOutcome, NamesTheNodeWhenThereAreSeveral) {
+  const ProcessPlan plan = second_of_two_nodes();
+  EXPECT_EQ(describe(Outcome(Failed{{.worker = 3, .code = 7}}), plan),
+            "rank 3 on 192.168.0.2 failed: exit code 7");
+  EXPECT_EQ(describe(Outcome(Interrupted{SIGINT}), plan),
+            "the launcher on 192.168.0.2 was stopped by SIGINT");
+  EXPECT_EQ(
+      describe(Outcome(GuardLost{}), plan).find("the guard process (pl-guard) on 192.168.0.2"), 0U);
+  EXPECT_EQ(describe(Outcome(NotStarted{.worker = 2, .error = EAGAIN, .step = "fork"}), plan)
+                .find("rank 2 on 192.168.0.2 could not be started: fork"),
+            0U);
+}
+
+TEST(DescribeOutcome, RepeatsAnotherPodsCauseFitForATerminal) {
+  EXPECT_EQ(describe(Outcome(JobStopped{{.text = "rank 5\x1b[2J\nfailed"}}), four_processes()),
+            "rank 5\\x1b[2J failed");
+}
+
+TEST(VerdictLine, CountsWhoIsStopped) {
+  const Outcome failed = Failed{{.worker = 3, .code = 7}};
+  EXPECT_EQ(verdict_line(failed, four_processes(), 0), "rank 3 failed: exit code 7");
+  EXPECT_EQ(verdict_line(failed, four_processes(), 1),
+            "rank 3 failed: exit code 7; stopping 1 other");
+  EXPECT_EQ(verdict_line(failed, four_processes(), 3),
+            "rank 3 failed: exit code 7; stopping 3 others");
+  EXPECT_EQ(verdict_line(failed, second_of_two_nodes(), 3),
+            "rank 3 on 192.168.0.2 failed: exit code 7; stopping 3 others here");
+}
+
+TEST(VerdictLine, SaysHereWhenTheCauseIsElsewhere) {
+  const Outcome stopped = JobStopped{{.text = "rank 5 on 192.168.0.2 failed: exit code 7"}};
+  EXPECT_EQ(verdict_line(stopped, four_processes(), 4),
+            "rank 5 on 192.168.0.2 failed: exit code 7; stopping 4 here");
+  EXPECT_EQ(verdict_line(stopped, four_processes(), 0),
+            "rank 5 on 192.168.0.2 failed: exit code 7");
+}
+
+TEST(MakeStopCause, CarriesKindStatusAndText) {
+  const SteadyTime at = SteadyTime{} + std::chrono::seconds(5);
+  const ProcessPlan plan = second_of_two_nodes();
+  EXPECT_EQ(stop_cause(Failed{{.worker = 1, .code = 7}}, plan, 1, at),
+            (StopCause{.kind = StopCause::Kind::WorkerFailed,
+                       .node = 1,
+                       .status = 7,
+                       .text = "rank 1 on 192.168.0.2 failed: exit code 7",
+                       .at = at}));
+  EXPECT_EQ(stop_cause(Interrupted{SIGTERM}, plan, 1, at).kind, StopCause::Kind::Interrupted);
+  EXPECT_EQ(stop_cause(Interrupted{SIGTERM}, plan, 1, at).status, 143);
+  EXPECT_EQ(stop_cause(GuardLost{}, plan, 1, at).kind, StopCause::Kind::GuardLost);
+  EXPECT_EQ(stop_cause(NotStarted{.error = ENOENT, .exec = true}, plan, 1, at).kind,
+            StopCause::Kind::NotStarted);
+  EXPECT_EQ(stop_cause(NotStarted{.error = ENOENT, .exec = true}, plan, 1, at).status, 127);
+  EXPECT_EQ(stop_cause(Completed{}, plan, 1, at).kind, StopCause::Kind::Completed);
+  EXPECT_NE(stop_cause(Failed{{.signal = SIGKILL}}, plan, 1, at, 1).text.find("the kernel counted"),
+            std::string::npos);
+}
+
+TEST(MakeStopCause, PassesAnotherPodsCauseOnUnchanged) {
+  const StopCause theirs{
+      .kind = StopCause::Kind::PodLost, .node = 3, .status = 75, .text = "10.0.0.3 was lost"};
+  EXPECT_EQ(stop_cause(JobStopped{theirs}, second_of_two_nodes(), 1, SteadyTime::max()), theirs);
+}
+
 TEST(DescribeNotStarted, NamesRankStepReasonAndRemedy) {
   const ProcessPlan plan = four_processes();
   const std::string fork = describe(NotStarted{.worker = 2, .error = EAGAIN, .step = "fork"}, plan);
@@ -59,6 +131,7 @@ TEST(DescribeNotStarted, NamesRankStepReasonAndRemedy) {
 TEST(RankRanges, JoinsNeighbours) {
   EXPECT_EQ(rank_ranges({0, 1, 2, 4, 7, 6}), "0-2,4,6-7");
   EXPECT_EQ(rank_ranges({}), "");
+  EXPECT_EQ(rank_ranges({INT_MAX, INT_MAX, INT_MIN}), "-2147483648,2147483647,2147483647");
 }
 
 TEST(Printable, KeepsTextAndShowsTheRestAsHex) {
@@ -66,6 +139,24 @@ TEST(Printable, KeepsTextAndShowsTheRestAsHex) {
   EXPECT_EQ(printable("\x1b[31mred\xff\x00"), "\\x1b[31mred\\xff");
   EXPECT_EQ(printable(std::string("\0", 1)), "\\x00");
   EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b") << "a C1 control character";
+}
+
+TEST(OneLine, LetsNobodyForgeTheNextOne) {
+  EXPECT_EQ(one_line("10.0.0.3\n  what      all is well\r"),
+            "10.0.0.3   what      all is well\\x0d");
+}
+
+TEST(HowLong, HasTwoUnitsAtMost) {
+  EXPECT_EQ(how_long(std::chrono::seconds(12)), "12 s");
+  EXPECT_EQ(how_long(std::chrono::seconds(125)), "2 min 5 s");
+  EXPECT_EQ(how_long(std::chrono::seconds(3780)), "1 h 3 min");
+}
+
+TEST(SomeOf, CountsWhomItDoesNotName) {
+  EXPECT_EQ(some_of({"a", "b"}, 2, 6), "a, b");
+  EXPECT_EQ(some_of({"a", "b", "c"}, 3, 2), "a, b, … 1 more");
+  EXPECT_EQ(some_of({"a"}, 18, 6), "a, … 17 more");
+  EXPECT_EQ(some_of({}, 0, 6), "");
 }
 
 }  // namespace

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/channel/dialer.h"
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "launcher/os/tcp.h"
+
+namespace paddle_launch {
+namespace {
+
+// Packets that vanish in a firewall are not waited for any longer.
+constexpr std::chrono::seconds kConnectTime{3};
+constexpr std::size_t kLongestFromHub = 64 * 1024 * 1024;
+
+// How far an attempt came; the one that came furthest is told. A port that refuses is the usual
+// thing next to a port that answers wrongly.
+enum Depth { kRefused, kFailed, kSilent, kAnswered };
+
+}  // namespace
+
+Dialer::Dialer(EventLoop& loop, const ChannelIdentity& identity,
+               const std::vector<DialTarget>& targets, std::optional<std::uint32_t> from,
+               Events events)
+    : loop_(loop), identity_(identity), events_(std::move(events)), connect_time_(loop) {
+  for (const DialTarget& target : targets) begin(target, from);
+  // Also when every attempt failed at once: nobody expects an event before the constructor is done.
+  const bool none = connecting_.empty();
+  connect_time_.set(none ? std::chrono::milliseconds(0) : kConnectTime, [this] {
+    std::vector<int> silent;
+    for (const auto& attempt : connecting_) silent.push_back(attempt.first);
+    for (const int fd : silent) lose(fd, kSilent, connection_problem(ETIMEDOUT));
+    finish_if_all_failed();
+  });
+}
+
+Dialer::~Dialer() {
+  for (const auto& attempt : connecting_) loop_.forget(attempt.first);
+}
+
+void Dialer::begin(const DialTarget& target, std::optional<std::uint32_t> from) {
+  try {
+    UniqueFd socket = begin_connect(target.address, target.port, from);
+    const int fd = socket.get();
+    connecting_.emplace(fd, std::move(socket));
+    loop_.on_writable(fd, [this, fd] { connected(fd); });
+  } catch (const std::system_error& error) {
+    const int number = error.code().value();
+    lose(-1, number == ECONNREFUSED ? kRefused : kFailed, connection_problem(number));
+  }
+}
+
+void Dialer::connected(int fd) {
+  const int error = connect_result(fd);
+  if (error != 0) {
+    lose(fd, error == ECONNREFUSED ? kRefused : kFailed, connection_problem(error));
+    return finish_if_all_failed();
+  }
+  loop_.forget(fd);
+  UniqueFd socket = std::move(connecting_.at(fd));
+  connecting_.erase(fd);
+  set_no_delay(fd);
+  set_keep_alive(fd, identity_.keep_alive);
+  greeting_.emplace(
+      fd, std::make_unique<Link>(
+              loop_, std::move(socket),
+              Handshake(Handshake::Role::Member, identity_.secret, identity_.card), kLongestFromHub,
+              Link::Events{.proved = [this, fd] { proved(fd); },
+                           .message = [](const Message&) {},
+                           .ended = [this, fd](const LinkEnd& end) { ended(fd, end); }}));
+}
+
+void Dialer::ended(int fd, const LinkEnd& end) {
+  const Handshake& handshake = greeting_.at(fd)->handshake();
+  if (end.greeting == Handshake::State::OtherJob) failure_.other_jobs.push_back(handshake.theirs());
+  lose(fd, kAnswered, end.why);
+  finish_if_all_failed();
+}
+
+void Dialer::proved(int fd) {
+  std::unique_ptr<Link> link = std::move(greeting_.at(fd));
+  greeting_.clear();
+  for (const auto& attempt : connecting_) loop_.forget(attempt.first);
+  connecting_.clear();
+  connect_time_.stop();
+  const auto found = events_.found;  // the dialer may go while it is called
+  found(std::move(link));
+}
+
+void Dialer::lose(int fd, int depth, const std::string& why) {
+  if (connecting_.contains(fd)) loop_.forget(fd);
+  connecting_.erase(fd);
+  greeting_.erase(fd);
+  if (depth <= depth_) return;
+  depth_ = depth;
+  failure_.why = why;
+}
+
+void Dialer::finish_if_all_failed() {
+  if (!connecting_.empty() || !greeting_.empty()) return;
+  connect_time_.stop();
+  const auto failed = events_.failed;
+  const DialFailure failure = failure_;
+  failed(failure);
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// One round of attempts to find the hub of this job among some addresses and ports, all at once:
+// on a shared host the first port may belong to somebody else's job.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "launcher/channel/hub.h"
+#include "launcher/channel/link.h"
+#include "launcher/os/alarm.h"
+#include "launcher/os/event_loop.h"
+
+namespace paddle_launch {
+
+struct DialTarget {
+  std::uint32_t address = 0;
+  int port = 0;
+};
+
+// Why no hub was found.
+struct DialFailure {
+  std::string why{};  // of the attempt that came furthest: "connection refused", …
+  std::vector<JobCard> other_jobs{};  // hubs of other jobs that answered
+};
+
+class Dialer {
+ public:
+  // Exactly one of them is called, once. The dialer may be destroyed inside.
+  struct Events {
+    std::function<void(std::unique_ptr<Link>)> found;
+    std::function<void(const DialFailure&)> failed;
+  };
+
+  Dialer(EventLoop& loop, const ChannelIdentity& identity, const std::vector<DialTarget>& targets,
+         std::optional<std::uint32_t> from, Events events);
+  Dialer(const Dialer&) = delete;
+  Dialer& operator=(const Dialer&) = delete;
+  ~Dialer();
+
+ private:
+  void begin(const DialTarget& target, std::optional<std::uint32_t> from);
+  void connected(int fd);
+  void ended(int fd, const LinkEnd& end);
+  void proved(int fd);
+  void lose(int fd, int depth, const std::string& why);
+  void finish_if_all_failed();
+
+  EventLoop& loop_;
+  ChannelIdentity identity_;
+  Events events_;
+  std::map<int, UniqueFd> connecting_;
+  std::map<int, std::unique_ptr<Link>> greeting_;
+  Alarm connect_time_;
+  DialFailure failure_;
+  int depth_ = -1;  // how far the attempt came that failure_.why tells of
+};
+
+}  // namespace paddle_launch

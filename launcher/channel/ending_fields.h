@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the values of job/ending.h travel.
+#pragma once
+
+#include "launcher/channel/fields.h"
+#include "launcher/job/ending.h"
+
+namespace paddle_launch {
+
+constexpr std::size_t kMostFailures = 32;
+constexpr Range kSignals{0, 127};
+constexpr Range kWorkers{-1, kRanks.most};
+
+template <typename Wire>
+void fields(Wire& wire, Of<Wire, StopCause>& cause) {
+  wire.one_of(cause.kind, StopCause::Kind::PodLost);
+  wire.number(cause.node, kRanks);
+  wire.number(cause.status, kStatus);
+  wire.text(cause.text, kOneLine);
+  wire.time(cause.at);
+}
+
+template <typename Wire>
+void fields(Wire& wire, Of<Wire, ProcessExit>& exit) {
+  wire.number(exit.worker, kWorkers);
+  wire.number(exit.pid, kAnyCount);
+  wire.number(exit.code, kStatus);
+  wire.number(exit.signal, kSignals);
+  wire.flag(exit.core_dumped);
+  wire.flag(exit.was_told_to_stop);
+  wire.time(exit.started);
+  wire.time(exit.ended);
+}
+
+template <typename Wire>
+void fields(Wire& wire, Of<Wire, FailureRecord>& failure) {
+  fields(wire, failure.exit);
+  wire.number(failure.rank, kRanks);
+  wire.number(failure.local_rank, kRanks);
+  wire.text(failure.node, kText);
+  wire.text(failure.cards, kText);
+  wire.text(failure.when, kText);
+  wire.text(failure.log_path, kText);
+  wire.text(failure.log_excerpt, kLogEnd);
+  wire.flag(failure.log_readable);
+  wire.number(failure.oom_kills, kAnyCount);
+}
+
+template <typename Wire>
+void fields(Wire& wire, Of<Wire, Suspicion>& suspicion) {
+  wire.number(suspicion.rank, kRanks);
+  wire.text(suspicion.node, kText);
+  wire.text(suspicion.log_path, kText);
+  wire.text(suspicion.log_excerpt, kLogEnd);
+}
+
+template <typename Wire>
+void fields(Wire& wire, Of<Wire, PodEnding>& ending) {
+  fields(wire, ending.own);
+  wire.list(ending.failures, kMostFailures);
+  wire.ranks(ending.stopped);
+  wire.maybe(ending.confession, [&](auto& confession) { fields(wire, confession); });
+  wire.flag(ending.first_is_echo);
+}
+
+template <typename Wire>
+void fields(Wire& wire, Of<Wire, JobVerdict>& verdict) {
+  fields(wire, verdict.first);
+  wire.text(verdict.doubt, kText);
+  wire.ranks(verdict.aborted);
+  wire.ranks(verdict.stopped);
+  wire.list(verdict.failures, kMostFailures);
+  wire.maybe(verdict.suspicion, [&](auto& suspicion) { fields(wire, suspicion); });
+  wire.texts(verdict.silent, kText);
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/channel/frame_queue.h"
+
+#include <cstdint>
+#include <utility>
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::size_t kLengthBytes = 4;
+
+std::size_t length_at(std::string_view bytes) {
+  std::size_t length = 0;
+  for (std::size_t i = 0; i < kLengthBytes; ++i) {
+    length |= static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  }
+  return length;
+}
+
+}  // namespace
+
+void IncomingFrames::add(std::string_view bytes) {
+  // What was taken goes when it is worth a move, so that a burst of small frames costs one.
+  if (taken_ == buffer_.size() || taken_ > buffer_.size() / 2) {
+    buffer_.erase(0, std::exchange(taken_, 0));
+  }
+  buffer_.append(bytes);
+}
+
+std::optional<std::string_view> IncomingFrames::next() {
+  const std::string_view rest = std::string_view(buffer_).substr(taken_);
+  if (oversize_ || rest.size() < kLengthBytes) return std::nullopt;
+  const std::size_t length = length_at(rest);
+  if (length > longest_) {
+    oversize_ = true;
+    return std::nullopt;
+  }
+  if (rest.size() < kLengthBytes + length) return std::nullopt;
+  taken_ += kLengthBytes + length;
+  return rest.substr(kLengthBytes, length);
+}
+
+void OutgoingFrames::add(std::string_view frame) {
+  add_shared(std::make_shared<const std::string>(framed(frame)));
+}
+
+void OutgoingFrames::add_shared(std::shared_ptr<const std::string> framed) {
+  waiting_.push_back(std::move(framed));
+}
+
+std::string_view OutgoingFrames::front() const {
+  return std::string_view(*waiting_.front()).substr(done_);
+}
+
+void OutgoingFrames::written(std::size_t bytes) {
+  done_ += bytes;
+  if (done_ < waiting_.front()->size()) return;
+  waiting_.pop_front();
+  done_ = 0;
+}
+
+std::string framed(std::string_view frame) {
+  std::string bytes;
+  bytes.reserve(kLengthBytes + frame.size());
+  for (std::size_t i = 0; i < kLengthBytes; ++i) {
+    bytes += static_cast<char>(frame.size() >> (8 * i) & 0xFF);
+  }
+  bytes += frame;
+  return bytes;
+}
+
+}  // namespace paddle_launch

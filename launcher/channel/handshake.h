@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// How two launchers find out that they belong to one job: each proves that it knows the job's
+// secret, over both nonces and both job cards, with another label in each direction, so that
+// neither a recording nor an echo proves anything. Frames in, frames out; no sockets here.
+//
+//   member: hello (nonce, card)   →
+//                                 ←   hub: hello (nonce, card), proof
+//   member: proof, stream header  →
+//                                 ←   hub: stream header
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "launcher/channel/job_card.h"
+#include "launcher/channel/sealed_stream.h"
+#include "launcher/channel/secret.h"
+
+namespace paddle_launch {
+
+constexpr int kProtocol = 1;
+// No frame of a handshake is longer.
+constexpr std::size_t kLongestGreeting = 4096;
+
+class Handshake {
+ public:
+  enum class Role { Hub, Member };
+  enum class State {
+    Going,
+    Proved,
+    NotALauncher,   // garbage
+    OtherProtocol,  // a launcher that speaks another version of this protocol
+    OtherJob,       // it does not know our secret
+    Goodbye,        // it says that we do not know its secret
+  };
+
+  Handshake(Role role, const Key& secret, JobCard mine);
+
+  // The first frame to send; empty for the hub, which only answers.
+  std::string begin();
+  // Takes one frame in and returns what is to be sent; empty: nothing.
+  std::string take(std::string_view frame);
+
+  State state() const { return state_; }
+  const JobCard& theirs() const { return theirs_; }
+  int their_protocol() const { return their_protocol_; }
+  // Once proved: the way to send and receive from now on.
+  SealedStream take_stream() { return std::move(*stream_); }
+
+ private:
+  std::string hello() const;
+  bool read_hello(std::string_view frame, std::string_view& rest);
+  std::string take_as_hub(std::string_view frame);
+  std::string take_as_member(std::string_view frame);
+  std::string all_words() const;
+  std::string fail(State state);
+
+  Role role_;
+  Key secret_;
+  JobCard mine_;
+  JobCard theirs_;
+  Key my_nonce_;
+  Key their_nonce_{};
+  int their_protocol_ = 0;
+  std::string my_hello_;
+  std::string their_hello_;
+  State state_ = State::Going;
+  std::optional<SealedStream> stream_;
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/channel/hub.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "launcher/os/ipv4.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::size_t kMostStrangers = 128;
+constexpr std::size_t kLongestFromMember = 1024 * 1024;
+constexpr int kAcceptAtOnce = 64;
+constexpr std::chrono::seconds kRestWithoutDescriptors{1};
+constexpr std::chrono::seconds kBetweenRemarks{1};
+
+std::int64_t wall_now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// A launcher that went elsewhere is no stranger worth a word.
+bool is_worth_a_word(const LinkEnd& end, const Handshake& handshake) {
+  if (end.greeting == Handshake::State::Goodbye) return false;
+  const bool introduced = !handshake.theirs().version.empty();
+  return end.greeting != Handshake::State::Going || !introduced;
+}
+
+}  // namespace
+
+Hub::Hub(EventLoop& loop, UniqueFd listener, ChannelIdentity identity)
+    : loop_(loop),
+      listener_(std::move(listener)),
+      identity_(std::move(identity)),
+      rest_(loop),
+      next_remark_(loop) {
+  loop_.on_readable(listener_.get(), [this] { accept_some(); });
+}
+
+Hub::~Hub() { loop_.forget(listener_.get()); }
+
+void Hub::accept_some() {
+  for (int i = 0; i < kAcceptAtOnce; ++i) {
+    UniqueFd connected(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (connected) {
+      admit(std::move(connected));
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+      return rest_from_accepting();
+    } else if (errno != EINTR && errno != ECONNABORTED) {
+      return;
+    }
+  }
+}
+
+// Out of descriptors: whoever waits in the queue stays there; asking again at once would spin.
+void Hub::rest_from_accepting() {
+  loop_.forget(listener_.get());
+  rest_.set(kRestWithoutDescriptors,
+            [this] { loop_.on_readable(listener_.get(), [this] { accept_some(); }); });
+  if (events_.remark) {
+    events_.remark("no descriptor is left for another connection; trying again in a second");
+  }
+}
+
+void Hub::admit(UniqueFd connected) {
+  set_no_delay(connected.get());
+  set_keep_alive(connected.get(), identity_.keep_alive);
+  const int id = next_id_++;
+  peers_[id] = peer_of(connected.get());
+  strangers_.insert(id);
+  links_.emplace(
+      id, std::make_unique<Link>(
+              loop_, std::move(connected),
+              Handshake(Handshake::Role::Hub, identity_.secret, identity_.card), kLongestFromMember,
+              Link::Events{.proved = [this, id] { strangers_.erase(id); },
+                           .message = [this, id](Message m) { take(id, std::move(m)); },
+                           .ended = [this, id](const LinkEnd& end) { ended(id, end); }}));
+  if (strangers_.size() <= kMostStrangers) return;
+  // An honest launcher proves itself in milliseconds: the one that has been here longest is not.
+  const int oldest = *strangers_.begin();
+  note_stranger(oldest, "too many that have proved nothing");
+  drop(oldest);
+}
+
+void Hub::ended(int id, const LinkEnd& end) {
+  const bool was_stranger = strangers_.contains(id);
+  if (was_stranger && is_worth_a_word(end, links_.at(id)->handshake())) note_stranger(id, end.why);
+  drop(id);
+  if (!was_stranger && events_.gone) events_.gone(id, end.why);
+}
+
+void Hub::drop(int member) {
+  links_.erase(member);
+  peers_.erase(member);
+  strangers_.erase(member);
+  asked_at_.erase(member);
+  clocks_.erase(member);
+  wall_clocks_.erase(member);
+}
+
+void Hub::take(int id, Message message) {
+  if (const auto* clock = std::get_if<ClockMessage>(&message)) return take_clock(id, *clock);
+  if (events_.message) events_.message(id, std::move(message));
+}
+
+void Hub::take_clock(int id, const ClockMessage& clock) {
+  const auto now = Clock::now();
+  const auto found = asked_at_.find(id);
+  const auto asked = found != asked_at_.end() ? found->second : links_.at(id)->greeted_at();
+  const ClockOffset sample(asked, clock.steady, now);
+  const auto before = clocks_.find(id);
+  if (before == clocks_.end()) {
+    clocks_.emplace(id, sample);
+  } else if (sample.error(now) <= before->second.error(now)) {
+    before->second = sample;
+  }
+  const auto half = std::chrono::duration_cast<std::chrono::nanoseconds>(now - asked).count() / 2;
+  wall_clocks_[id] = {clock.wall_ns - (wall_now() - half), half};
+}
+
+void Hub::send(int member, const Message& message) {
+  const auto found = links_.find(member);
+  if (found != links_.end()) found->second->send(message);
+}
+
+bool Hub::has_unsent() const {
+  return std::any_of(links_.begin(), links_.end(),
+                     [](const auto& link) { return link.second->has_unsent(); });
+}
+
+std::optional<ClockOffset> Hub::clock_of(int member) const {
+  const auto found = clocks_.find(member);
+  if (found == clocks_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> Hub::wall_clock_of(int member) const {
+  const auto found = wall_clocks_.find(member);
+  if (found == wall_clocks_.end()) return std::nullopt;
+  return found->second;
+}
+
+// The first is told at once, the others of the next second together.
+void Hub::note_stranger(int id, const std::string& why) {
+  const auto [address, port] = peers_.at(id);
+  last_stranger_ =
+      fmt::format("a stranger at {}:{} was turned away: {}", format_ipv4(address), port, why);
+  ++untold_strangers_;
+  if (!next_remark_.is_set()) tell_strangers();
+}
+
+void Hub::tell_strangers() {
+  const int count = std::exchange(untold_strangers_, 0);
+  if (count == 0) return;
+  if (events_.remark) {
+    events_.remark(count == 1 ? last_stranger_
+                              : fmt::format("{}, and {} more", last_stranger_, count - 1));
+  }
+  next_remark_.set(kBetweenRemarks, [this] { tell_strangers(); });
+}
+
+}  // namespace paddle_launch

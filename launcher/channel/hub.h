@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The middle of the star: listens, lets in who proves the job's secret, and carries messages to and
+// from each member. Strangers cost a bounded number of small buffers for a bounded time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "launcher/channel/clock_offset.h"
+#include "launcher/channel/link.h"
+#include "launcher/os/alarm.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/os/tcp.h"
+
+namespace paddle_launch {
+
+// Who we are to whoever connects, and how soon a silent one is given up.
+struct ChannelIdentity {
+  Key secret{};
+  JobCard card{};
+  KeepAlive keep_alive{};
+};
+
+class Hub {
+ public:
+  using Clock = EventLoop::Clock;
+
+  struct Events {
+    std::function<void(int member, Message message)> message;
+    std::function<void(int member, const std::string& why)> gone;
+    std::function<void(const std::string& line)> remark;  // about strangers, at most one a second
+  };
+
+  Hub(EventLoop& loop, UniqueFd listener, ChannelIdentity identity);
+  Hub(const Hub&) = delete;
+  Hub& operator=(const Hub&) = delete;
+  ~Hub();
+
+  void set_events(Events events) { events_ = std::move(events); }
+
+  void send(int member, const Message& message);
+  // The answer to the next ClockMessage of this member counts from now.
+  void ask_clock(int member) { asked_at_[member] = Clock::now(); }
+  // Closes the connection; `gone` is not called.
+  void drop(int member);
+
+  bool has(int member) const { return links_.contains(member); }
+  bool has_members() const { return links_.size() > strangers_.size(); }
+  bool has_unsent() const;
+  std::optional<ClockOffset> clock_of(int member) const;
+  // Theirs less ours in nanoseconds, with half the round trip as the error.
+  std::optional<std::pair<std::int64_t, std::int64_t>> wall_clock_of(int member) const;
+  std::uint32_t address_of(int member) const { return peers_.at(member).first; }
+
+ private:
+  void accept_some();
+  void rest_from_accepting();
+  void admit(UniqueFd connected);
+  void ended(int id, const LinkEnd& end);
+  void take(int id, Message message);
+  void take_clock(int id, const ClockMessage& clock);
+  void note_stranger(int id, const std::string& why);
+  void tell_strangers();
+
+  EventLoop& loop_;
+  UniqueFd listener_;
+  ChannelIdentity identity_;
+  Events events_;
+  int next_id_ = 0;
+  std::map<int, std::unique_ptr<Link>> links_;
+  std::map<int, std::pair<std::uint32_t, int>> peers_;
+  std::set<int> strangers_;  // not proved yet; the oldest first
+  std::map<int, Clock::time_point> asked_at_;
+  std::map<int, ClockOffset> clocks_;
+  std::map<int, std::pair<std::int64_t, std::int64_t>> wall_clocks_;
+  Alarm rest_;
+  Alarm next_remark_;
+  std::string last_stranger_;
+  int untold_strangers_ = 0;
+};
+
+}  // namespace paddle_launch

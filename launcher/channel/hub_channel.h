@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first pod's end of the job channel: hears every reason to stop, passes the first one on, and
+// makes the verdict when all pods have ended.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "launcher/channel/hub.h"
+#include "launcher/channel/job_channel.h"
+#include "launcher/channel/judge.h"
+#include "launcher/job/roster.h"
+
+namespace paddle_launch {
+
+class HubChannel final : public JobChannel {
+ public:
+  // `members`: the place of each member in the roster. The hub may have lost one of them already.
+  HubChannel(EventLoop& loop, std::unique_ptr<Hub> hub, const Roster& roster,
+             std::map<int, int> members);
+
+  void set_events(Events events) override;
+  void tell_stop(const StopCause& own) override;
+  void tell_kill() override;
+  void tell_ending(const PodEnding& mine) override;
+  void decide_now() override;
+  void tell(const Message& message) override;
+  void close() override;
+  bool is_hub() const override { return true; }
+  std::optional<ClockDifference> wall_clock_of(int node) const override;
+
+ private:
+  void take(int member, Message message);
+  void take_stop(int member, int node, StopCause cause);
+  void take_ending(int member, int node, PodEnding ending);
+  void refuse_latecomer(int member);
+  void lose(int member, const std::string& why);
+  void stop_all(const StopCause& cause, int but_node);
+  void decide_when_complete();
+  void send_verdict(const JobVerdict& verdict);
+  PodAccount& account(int node) { return accounts_.at(static_cast<std::size_t>(node)); }
+
+  EventLoop& loop_;
+  std::unique_ptr<Hub> hub_;
+  int mine_;
+  std::map<int, int> members_;  // member of the hub → place in the roster
+  std::vector<PodAccount> accounts_;
+  std::set<int> awaited_;  // the places that have neither ended nor gone
+  Events events_;
+  bool stopping_ = false;
+  bool decided_ = false;
+};
+
+// The accounts to begin with: who has which ranks.
+std::vector<PodAccount> open_accounts(const Roster& roster);
+
+// "node 10.0.0.3 was lost: …", for exit status 75.
+StopCause pod_lost(int node, const std::string& host, const std::string& why);
+
+}  // namespace paddle_launch

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launcher shows of itself to anyone who connects, before anything is proved: enough for a
+// person to see which job was met, nothing that would be a secret.
+#pragma once
+
+#include <string>
+
+namespace paddle_launch {
+
+struct JobCard {
+  std::string version{};  // of the launcher
+  std::string user{};
+  std::string job{};   // --job_id, or the name of the script; never its arguments
+  std::string host{};  // where the launcher runs
+
+  bool operator==(const JobCard&) const = default;
+};
+
+}  // namespace paddle_launch

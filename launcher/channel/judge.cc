@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/channel/judge.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace paddle_launch {
+namespace {
+
+struct TimedCause {
+  StopCause cause;
+  std::chrono::nanoseconds error{0};
+};
+
+// A pod's own words in the end are better than what was heard from it before.
+std::optional<StopCause> cause_of(const PodAccount& pod) {
+  if (pod.ending && pod.ending->own.kind != StopCause::Kind::Completed) return pod.ending->own;
+  return pod.cause;
+}
+
+std::vector<TimedCause> causes_in_time(const std::vector<PodAccount>& pods) {
+  std::vector<TimedCause> causes;
+  for (const PodAccount& pod : pods) {
+    if (auto cause = cause_of(pod)) causes.push_back({std::move(*cause), pod.error});
+  }
+  std::stable_sort(
+      causes.begin(), causes.end(),
+      [](const TimedCause& one, const TimedCause& other) { return one.cause.at < other.cause.at; });
+  return causes;
+}
+
+std::string doubt_about(const std::vector<TimedCause>& causes) {
+  const TimedCause& first = causes.front();
+  for (auto other = std::next(causes.begin()); other != causes.end(); ++other) {
+    const auto apart = other->cause.at - first.cause.at;
+    const auto known = first.error + other->error;
+    if (other->cause.node == first.cause.node || apart > known) continue;
+    using Milliseconds = std::chrono::duration<double, std::milli>;
+    return fmt::format(
+        "{}, {:.1f} ms later by clocks that are known to {:.1f} ms: which was first cannot be told",
+        other->cause.text, Milliseconds(apart).count(), Milliseconds(known).count());
+  }
+  return "";
+}
+
+void add_ranks_of(const PodAccount& pod, std::vector<int>& ranks) {
+  for (int i = 0; i < pod.ranks; ++i) ranks.push_back(pod.first_rank + i);
+}
+
+std::vector<int> aborted_ranks(const std::vector<PodAccount>& pods, StopCause::Kind because) {
+  std::vector<int> ranks;
+  for (const PodAccount& pod : pods) {
+    if (because == StopCause::Kind::PodLost && !pod.ending && pod.cause &&
+        pod.cause->kind == StopCause::Kind::PodLost) {
+      add_ranks_of(pod, ranks);
+    }
+    if (because != StopCause::Kind::WorkerFailed || !pod.ending) continue;
+    for (const FailureRecord& failure : pod.ending->failures) ranks.push_back(failure.rank);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+// The first cause's pod first, the others in the order of the pods.
+std::vector<FailureRecord> all_failures(const std::vector<PodAccount>& pods, int first_node) {
+  std::vector<FailureRecord> failures;
+  const auto add = [&failures](const PodAccount& pod) {
+    if (!pod.ending) return;
+    failures.insert(failures.end(), pod.ending->failures.begin(), pod.ending->failures.end());
+  };
+  add(pods.at(static_cast<std::size_t>(first_node)));
+  for (std::size_t node = 0; node < pods.size(); ++node) {
+    if (static_cast<int>(node) != first_node) add(pods[node]);
+  }
+  return failures;
+}
+
+// A trainer that raises an exception closes its connections before it has ended, so a neighbour on
+// another node may be dead first. The logs know better.
+std::optional<Suspicion> suspicion(const std::vector<PodAccount>& pods, int first_node) {
+  const std::optional<PodEnding>& first = pods.at(static_cast<std::size_t>(first_node)).ending;
+  if (!first || first->failures.empty()) return std::nullopt;
+  if (first->confession && first->confession->rank != first->failures.front().rank) {
+    return first->confession;
+  }
+  if (!first->first_is_echo) return std::nullopt;
+  for (const PodAccount& pod : pods) {
+    if (pod.ending && pod.ending->confession &&
+        pod.ending->confession->rank != first->failures.front().rank) {
+      return pod.ending->confession;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+JobVerdict judge(const std::vector<PodAccount>& pods) {
+  JobVerdict verdict;
+  for (const PodAccount& pod : pods) {
+    if (!pod.ending && !pod.cause) verdict.silent.push_back(pod.host);
+    if (!pod.ending) continue;
+    verdict.stopped.insert(verdict.stopped.end(), pod.ending->stopped.begin(),
+                           pod.ending->stopped.end());
+  }
+  std::sort(verdict.stopped.begin(), verdict.stopped.end());
+  const std::vector<TimedCause> causes = causes_in_time(pods);
+  if (causes.empty()) return verdict;
+  verdict.first = causes.front().cause;
+  verdict.doubt = doubt_about(causes);
+  verdict.aborted = aborted_ranks(pods, verdict.first.kind);
+  if (verdict.first.kind != StopCause::Kind::WorkerFailed) return verdict;
+  verdict.failures = all_failures(pods, verdict.first.node);
+  verdict.suspicion = suspicion(pods, verdict.first.node);
+  return verdict;
+}
+
+}  // namespace paddle_launch

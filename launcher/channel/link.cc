@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/channel/link.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace paddle_launch {
+namespace {
+
+// A stranger that has not proved anything by then is dropped.
+constexpr std::chrono::seconds kGreetingTime{10};
+constexpr std::size_t kReadAtOnce = 64 * 1024;
+
+bool is_not_yet(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
+
+std::string why_greeting_failed(const Handshake& handshake) {
+  switch (handshake.state()) {
+    case Handshake::State::OtherProtocol:
+      return "a launcher that speaks protocol " + std::to_string(handshake.their_protocol()) +
+             ", and this one speaks " + std::to_string(kProtocol);
+    case Handshake::State::OtherJob:
+      return "a launcher that does not know this job's secret";
+    case Handshake::State::Goodbye:
+      return "a launcher of another job";
+    default:
+      return "not a launcher";
+  }
+}
+
+}  // namespace
+
+std::string connection_problem(int error) {
+  switch (error) {
+    case ECONNREFUSED:
+      return "connection refused";
+    case EHOSTUNREACH:
+      return "no route to host";
+    case ENETUNREACH:
+      return "network is unreachable";
+    case ETIMEDOUT:
+      return "no answer";
+    case ECONNRESET:
+    case EPIPE:
+      return "connection reset";
+    default:
+      return std::strerror(error);
+  }
+}
+
+Link::Link(EventLoop& loop, UniqueFd connected, Handshake handshake, std::size_t longest_frame,
+           Events events)
+    : loop_(loop),
+      socket_(std::move(connected)),
+      handshake_(std::move(handshake)),
+      longest_frame_(longest_frame),
+      events_(std::move(events)),
+      greeting_time_(loop),
+      greeted_at_(EventLoop::Clock::now()) {
+  loop_.on_readable(socket_.get(), [this] { read(); });
+  greeting_time_.set(kGreetingTime, [this] { end("no proof within 10 s"); });
+  const std::string first = handshake_.begin();
+  if (!first.empty()) send_frame(first);
+}
+
+Link::~Link() {
+  if (socket_) loop_.forget(socket_.get());
+}
+
+void Link::read() {
+  std::array<char, kReadAtOnce> chunk;
+  const ssize_t size = recv(socket_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+  if (size < 0 && (is_not_yet(errno) || errno == EINTR)) return;
+  if (size < 0) return end(connection_problem(errno));
+  if (size == 0) return end(kClosedByOther);
+  incoming_.add({chunk.data(), static_cast<std::size_t>(size)});
+  if (!take_frames()) return;
+  if (incoming_.is_oversize()) end("a frame that is too long");
+}
+
+// False: the link is gone.
+bool Link::take_frames() {
+  const std::weak_ptr<bool> alive = alive_;
+  while (const std::optional<std::string_view> frame = incoming_.next()) {
+    if (!take(*frame) || alive.expired()) return false;
+  }
+  return true;
+}
+
+bool Link::take(std::string_view frame) {
+  if (!is_proved()) return greet(frame);
+  const std::optional<std::string> plain = stream_->open(frame);
+  std::optional<Message> message = plain ? decode(*plain) : std::nullopt;
+  if (!message) {
+    end("a frame that is not what the other side sealed");
+    return false;
+  }
+  const auto deliver = events_.message;  // the link may go while it is called
+  deliver(std::move(*message));
+  return true;
+}
+
+bool Link::greet(std::string_view frame) {
+  const std::string answer = handshake_.take(frame);
+  const Handshake::State state = handshake_.state();
+  greeted_at_ = EventLoop::Clock::now();
+  if (!answer.empty()) send_frame(answer);
+  if (!socket_) return false;
+  if (state == Handshake::State::Going) return true;
+  if (state != Handshake::State::Proved) {
+    end(why_greeting_failed(handshake_));
+    return false;
+  }
+  greeting_time_.stop();
+  stream_ = handshake_.take_stream();
+  incoming_.set_longest(longest_frame_);
+  const auto proved = events_.proved;
+  proved();
+  return true;
+}
+
+void Link::send(const Message& message) {
+  if (socket_ && is_proved()) send_frame(stream_->seal(encode(message)));
+}
+
+void Link::send_frame(std::string_view frame) {
+  outgoing_.add(frame);
+  if (!write_watched_) write();
+}
+
+// What cannot be written because the other side is gone is noticed by read(), never here: nobody
+// who sends has to expect that the link dies under them.
+void Link::write() {
+  while (!outgoing_.empty()) {
+    const std::string_view bytes = outgoing_.front();
+    const ssize_t size =
+        ::send(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && is_not_yet(errno)) break;
+    outgoing_.written(size < 0 ? bytes.size() : static_cast<std::size_t>(size));
+  }
+  const bool wants_more = !outgoing_.empty();
+  if (wants_more == write_watched_) return;
+  write_watched_ = wants_more;
+  loop_.on_writable(socket_.get(), wants_more ? EventLoop::Callback([this] { write(); }) : nullptr);
+}
+
+void Link::end(std::string why) {
+  greeting_time_.stop();
+  loop_.forget(socket_.get());
+  socket_.reset();
+  const LinkEnd last{std::move(why), handshake_.state()};
+  const auto ended = events_.ended;  // the link may go while it is called
+  ended(last);
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// One connection to another launcher: greets, proves, then carries sealed messages. Never blocks;
+// a slow or hostile other side costs a bounded buffer and delays nobody.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "launcher/channel/frame_queue.h"
+#include "launcher/channel/handshake.h"
+#include "launcher/channel/message.h"
+#include "launcher/os/alarm.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/os/unique_fd.h"
+
+namespace paddle_launch {
+
+// Why a link ended whose other side closed it.
+constexpr const char* kClosedByOther = "closed by the other side";
+
+struct LinkEnd {
+  std::string why{};  // "closed by the other side", "connection timed out", …
+  Handshake::State greeting = Handshake::State::Going;
+};
+
+class Link {
+ public:
+  // `ended` is the last event. The link may be destroyed inside any of them.
+  struct Events {
+    std::function<void()> proved;
+    std::function<void(Message)> message;
+    std::function<void(const LinkEnd&)> ended;
+  };
+
+  // `longest_frame`: once proved.
+  Link(EventLoop& loop, UniqueFd connected, Handshake handshake, std::size_t longest_frame,
+       Events events);
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+  ~Link();
+
+  // For whoever takes the link over.
+  void set_events(Events events) { events_ = std::move(events); }
+
+  // Only once proved.
+  void send(const Message& message);
+  bool is_proved() const { return stream_.has_value(); }
+  bool has_unsent() const { return !outgoing_.empty(); }
+
+  int fd() const { return socket_.get(); }
+  const Handshake& handshake() const { return handshake_; }
+  // When our last frame of the greeting was sent.
+  EventLoop::Clock::time_point greeted_at() const { return greeted_at_; }
+
+ private:
+  void read();
+  bool take_frames();
+  bool take(std::string_view frame);
+  bool greet(std::string_view frame);
+  void send_frame(std::string_view frame);
+  void write();
+  void end(std::string why);
+
+  EventLoop& loop_;
+  UniqueFd socket_;
+  Handshake handshake_;
+  std::size_t longest_frame_;
+  Events events_;
+  IncomingFrames incoming_{kLongestGreeting};
+  OutgoingFrames outgoing_;
+  std::optional<SealedStream> stream_;
+  Alarm greeting_time_;
+  EventLoop::Clock::time_point greeted_at_;
+  bool write_watched_ = false;
+  // Expires with the link: tells a callback's caller whether the link is still there.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+// "connection refused", "no route to host": an errno of a connection in words.
+std::string connection_problem(int error);
+
+}  // namespace paddle_launch

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/channel/member_channel.h"
+
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "launcher/channel/hub_channel.h"
+
+namespace paddle_launch {
+
+ClockMessage clocks_now() {
+  const auto wall = std::chrono::system_clock::now().time_since_epoch();
+  return {.steady = EventLoop::Clock::now(),
+          .wall_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count()};
+}
+
+MemberChannel::MemberChannel(std::unique_ptr<Link> link, const Roster& roster, int hub)
+    : link_(std::move(link)),
+      mine_(static_cast<int>(roster.mine)),
+      hub_(hub),
+      accounts_(open_accounts(roster)) {
+  link_->set_events({.proved = [] {},
+                     .message = [](const Message&) {},
+                     .ended = [this](const LinkEnd& end) { lost_before_listening_ = end.why; }});
+}
+
+void MemberChannel::set_events(Events events) {
+  events_ = std::move(events);
+  link_->set_events({.proved = [] {},
+                     .message = [this](Message message) { take(std::move(message)); },
+                     .ended = [this](const LinkEnd& end) { lose_hub(end.why); }});
+  if (lost_before_listening_) lose_hub(*std::exchange(lost_before_listening_, std::nullopt));
+}
+
+void MemberChannel::take(Message message) {
+  if (auto* stop = std::get_if<StopMessage>(&message)) return take_stop(stop->cause);
+  if (std::holds_alternative<KillMessage>(message)) return events_.kill();
+  if (auto* verdict = std::get_if<VerdictMessage>(&message)) {
+    if (!std::exchange(decided_, true)) events_.verdict(verdict->verdict);
+    return;
+  }
+  if (std::holds_alternative<CheckGoMessage>(message)) link_->send(clocks_now());
+  if (events_.other) events_.other(hub_, message);
+}
+
+void MemberChannel::take_stop(const StopCause& cause) {
+  link_->send(clocks_now());
+  // The hub's clock is not ours: the moment counts from when we heard of it.
+  StopCause heard = cause;
+  heard.at = EventLoop::Clock::now();
+  const auto node = static_cast<std::size_t>(cause.node);
+  if (node < accounts_.size() && cause.node != mine_) accounts_[node].cause = heard;
+  if (!std::exchange(stopping_, true)) events_.stop(heard);
+}
+
+void MemberChannel::lose_hub(const std::string& why) {
+  if (decided_) return;
+  PodAccount& hub = accounts_.at(static_cast<std::size_t>(hub_));
+  const StopCause cause =
+      pod_lost(hub_, fmt::format("{}, which holds the job together,", hub.host), why);
+  if (!hub.cause) hub.cause = cause;
+  if (!std::exchange(stopping_, true)) events_.stop(cause);
+  if (accounts_.at(static_cast<std::size_t>(mine_)).ending) decide_now();
+}
+
+void MemberChannel::tell_stop(const StopCause& own) {
+  stopping_ = true;
+  accounts_.at(static_cast<std::size_t>(mine_)).cause = own;
+  link_->send(StopMessage{own});
+}
+
+void MemberChannel::tell_kill() { link_->send(KillMessage{}); }
+
+void MemberChannel::tell(const Message& message) { link_->send(message); }
+
+void MemberChannel::tell_ending(const PodEnding& mine) {
+  accounts_.at(static_cast<std::size_t>(mine_)).ending = mine;
+  link_->send(EndingMessage{mine});
+  if (link_->fd() < 0) decide_now();
+}
+
+// Only of those does one know anything: the others are neither silent nor good, but with the hub.
+void MemberChannel::decide_now() {
+  if (std::exchange(decided_, true)) return;
+  JobVerdict verdict = judge(accounts_);
+  verdict.silent.clear();
+  const PodAccount& hub = accounts_.at(static_cast<std::size_t>(hub_));
+  if (!hub.cause) verdict.silent.push_back(hub.host);
+  events_.verdict(verdict);
+}
+
+}  // namespace paddle_launch

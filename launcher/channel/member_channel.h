@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every other pod's end of the job channel. When the hub is lost it decides by itself, from what it
+// knows.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "launcher/channel/job_channel.h"
+#include "launcher/channel/judge.h"
+#include "launcher/channel/link.h"
+#include "launcher/job/roster.h"
+
+namespace paddle_launch {
+
+class MemberChannel final : public JobChannel {
+ public:
+  // `hub`: the hub's place in the roster.
+  MemberChannel(std::unique_ptr<Link> link, const Roster& roster, int hub);
+
+  void set_events(Events events) override;
+  void tell_stop(const StopCause& own) override;
+  void tell_kill() override;
+  void tell_ending(const PodEnding& mine) override;
+  void decide_now() override;
+  void tell(const Message& message) override;
+  void close() override {}
+  bool is_hub() const override { return false; }
+  std::optional<ClockDifference> wall_clock_of(int) const override { return std::nullopt; }
+
+ private:
+  void take(Message message);
+  void take_stop(const StopCause& cause);
+  void lose_hub(const std::string& why);
+  void tell_clock();
+
+  std::unique_ptr<Link> link_;
+  int mine_;
+  int hub_;
+  std::vector<PodAccount> accounts_;
+  Events events_;
+  std::optional<std::string> lost_before_listening_;
+  bool stopping_ = false;
+  bool decided_ = false;
+};
+
+// What my clocks say now.
+ClockMessage clocks_now();
+
+}  // namespace paddle_launch

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pod on the wire:
+//   byte      host form | shape form << 2 | ports form << 4
+//   host      Known: nothing · Ipv4: signed distance from the previous pod's · Text: a text
+//   shape     Same as the previous pod's: nothing
+//             Counted: kind, trainers, cards of each trainer; they are called 0, 1, 2, …
+//             Listed: kind, trainers, and each trainer's cards by name and index
+//   ports     Consecutive: the first · Listed: each
+#include "launcher/channel/pod_wire.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "launcher/channel/pod_forms.h"
+#include "launcher/os/ipv4.h"
+#include "launcher/text/number.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::size_t kMostText = 64 * 1024;
+constexpr std::int64_t kLastIpv4 = 0xffffffff;
+constexpr std::size_t kLeastBytesOfCard = 2;  // its name and its index
+constexpr std::uint64_t kMostNumberInName = 1'000'000;
+
+void write_host(WireWriter& writer, HostForm form, const PodOffer& pod, const PodOffer& previous) {
+  if (form == HostForm::Ipv4)
+    writer.signed_varint(std::int64_t{*parse_ipv4(pod.host)} -
+                         parse_ipv4(previous.host).value_or(0));
+  if (form == HostForm::Text) writer.text(std::string_view(pod.host).substr(0, kMostText));
+}
+
+// Most cards are called by a number, which then takes one byte.
+void write_card_name(WireWriter& writer, std::string_view name) {
+  const auto number = static_cast<std::uint64_t>(parse_whole_number(name).value_or(-1));
+  if (number <= kMostNumberInName && std::to_string(number) == name)
+    return writer.varint(number + 1);
+  writer.varint(0);
+  writer.text(name.substr(0, kMostText));
+}
+
+void write_shape(WireWriter& writer, ShapeForm form, const PodOffer& pod) {
+  if (form == ShapeForm::Same) return;
+  writer.byte(pod.card_kind ? static_cast<std::uint8_t>(static_cast<int>(*pod.card_kind) + 1) : 0);
+  writer.varint(pod.trainers.size());
+  if (form == ShapeForm::Counted) return writer.varint(pod.trainers.front().cards.size());
+  for (const TrainerOffer& trainer : pod.trainers) {
+    writer.varint(trainer.cards.size());
+    for (const Card& card : trainer.cards) {
+      write_card_name(writer, card.name);
+      write_card_name(writer, card.index);
+    }
+  }
+}
+
+void write_ports(WireWriter& writer, PortsForm form, const PodOffer& pod) {
+  const std::size_t listed = form == PortsForm::Listed ? pod.trainers.size() : 1;
+  for (std::size_t i = 0; i < listed; ++i) {
+    const int port = i < pod.trainers.size() ? pod.trainers[i].port : 0;
+    writer.fixed16(static_cast<std::uint16_t>(std::clamp(port, 0, kLastPort)));
+  }
+}
+
+std::string read_host(WireReader& reader, HostForm form, const PodOffer& previous,
+                      const std::string* known_host) {
+  if (form == HostForm::Text) return reader.text(kMostText);
+  if (form == HostForm::Known) {
+    if (known_host == nullptr) reader.fail();
+    return known_host != nullptr ? *known_host : std::string();
+  }
+  const std::int64_t before = parse_ipv4(previous.host).value_or(0);
+  const std::int64_t distance = reader.signed_varint();
+  if (distance < -before || distance > kLastIpv4 - before) {
+    reader.fail();
+    return {};
+  }
+  return format_ipv4(static_cast<std::uint32_t>(before + distance));
+}
+
+std::string read_card_name(WireReader& reader) {
+  const std::uint64_t number = reader.varint(kMostNumberInName + 1);
+  return number == 0 ? reader.text(kMostText) : std::to_string(number - 1);
+}
+
+void read_counted_cards(WireReader& reader, PodOffer& pod) {
+  const auto trainers = static_cast<std::size_t>(reader.varint(kMostUnpaid));
+  const auto each = static_cast<std::size_t>(reader.varint(kMostUnpaid));
+  if (trainers == 0 || !may_be_unpaid(trainers, trainers * each)) return reader.fail();
+  pod.trainers.resize(trainers);
+  std::size_t number = 0;
+  for (TrainerOffer& trainer : pod.trainers) {
+    for (std::size_t i = 0; i < each; ++i) {
+      const std::string name = std::to_string(number++);
+      trainer.cards.push_back({.name = name, .index = name, .pci_bus = {}});
+    }
+  }
+}
+
+void read_listed_cards(WireReader& reader, PodOffer& pod) {
+  const std::size_t trainers = reader.count();
+  for (std::size_t i = 0; i < trainers && !reader.failed(); ++i) {
+    TrainerOffer& trainer = pod.trainers.emplace_back();
+    const std::size_t cards = reader.count(kLeastBytesOfCard);
+    for (std::size_t k = 0; k < cards && !reader.failed(); ++k) {
+      std::string name = read_card_name(reader);
+      trainer.cards.push_back(
+          {.name = std::move(name), .index = read_card_name(reader), .pci_bus = {}});
+    }
+  }
+}
+
+void read_shape(WireReader& reader, ShapeForm form, const PodOffer& previous, PodOffer& pod) {
+  if (form == ShapeForm::Same) {
+    if (!may_be_unpaid(previous)) return reader.fail();
+    pod.card_kind = previous.card_kind;
+    pod.trainers = previous.trainers;
+    return;
+  }
+  const std::uint8_t kind = reader.byte();
+  if (kind > std::size(kCardWords)) return reader.fail();
+  if (kind > 0) pod.card_kind = static_cast<CardKind>(kind - 1);
+  return form == ShapeForm::Counted ? read_counted_cards(reader, pod)
+                                    : read_listed_cards(reader, pod);
+}
+
+void read_ports(WireReader& reader, PortsForm form, PodOffer& pod) {
+  // No ports are consecutive ports, or a pod could take less than kLeastBytesOfPod.
+  if (form == PortsForm::Listed && pod.trainers.empty()) return reader.fail();
+  int next = form == PortsForm::Consecutive ? reader.fixed16() : 0;
+  for (TrainerOffer& trainer : pod.trainers) {
+    trainer.port = form == PortsForm::Consecutive ? next++ : reader.fixed16();
+    if (!is_port(trainer.port)) return reader.fail();
+  }
+}
+
+}  // namespace
+
+void write_pod(WireWriter& writer, const PodOffer& pod, const PodOffer& previous,
+               const std::string* known_host) {
+  const Forms forms = choose_forms(pod, previous, known_host);
+  writer.byte(byte_of(forms));
+  write_host(writer, forms.host, pod, previous);
+  write_shape(writer, forms.shape, pod);
+  write_ports(writer, forms.ports, pod);
+}
+
+PodOffer read_pod(WireReader& reader, const PodOffer& previous, const std::string* known_host) {
+  const auto forms = forms_of(reader.byte());
+  PodOffer pod;
+  if (!forms) {
+    reader.fail();
+    return pod;
+  }
+  pod.host = read_host(reader, forms->host, previous, known_host);
+  read_shape(reader, forms->shape, previous, pod);
+  read_ports(reader, forms->ports, pod);
+  return pod;
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/channel/secret.h"
+
+#include <sodium.h>
+
+#include "launcher/channel/wire.h"
+
+namespace paddle_launch {
+namespace {
+
+static_assert(kKeyBytes == crypto_generichash_BYTES);
+static_assert(kKeyBytes == crypto_secretstream_xchacha20poly1305_KEYBYTES);
+
+const unsigned char* bytes_of(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
+
+}  // namespace
+
+Key job_secret(std::string_view token, std::string_view job) {
+  WireWriter words;  // with lengths, so that no two pairs give the same bytes
+  words.text("paddle-launch job secret 1");
+  words.text(token);
+  words.text(job);
+  Key key{};
+  crypto_generichash(key.data(), key.size(), bytes_of(words.bytes()), words.bytes().size(), nullptr,
+                     0);
+  return key;
+}
+
+Key derive(const Key& secret, std::string_view label, std::string_view words) {
+  WireWriter input;
+  input.text(label);
+  input.text(words);
+  Key key{};
+  crypto_generichash(key.data(), key.size(), bytes_of(input.bytes()), input.bytes().size(),
+                     secret.data(), secret.size());
+  return key;
+}
+
+Key random_key() {
+  Key key{};
+  randombytes_buf(key.data(), key.size());
+  return key;
+}
+
+bool same(const Key& one, const Key& other) {
+  return sodium_memcmp(one.data(), other.data(), kKeyBytes) == 0;
+}
+
+std::string digest(std::string_view bytes) {
+  std::string result(16, '\0');
+  crypto_generichash(reinterpret_cast<unsigned char*>(result.data()), result.size(),
+                     bytes_of(bytes), bytes.size(), nullptr, 0);
+  return result;
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The job's secret and what is made of it: proofs and keys. Whoever knows the same words gets the
+// same secret; nobody sends it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace paddle_launch {
+
+constexpr std::size_t kKeyBytes = 32;
+using Key = std::array<unsigned char, kKeyBytes>;
+
+// `token`: the user's secret, or their name where there is none. `job`: what tells this job apart
+// from others of the same user on the same hosts.
+Key job_secret(std::string_view token, std::string_view job);
+
+// A key, or a proof, that only the owner of `secret` can make for these words.
+Key derive(const Key& secret, std::string_view label, std::string_view words);
+
+Key random_key();
+
+// In a time that does not depend on where they differ.
+bool same(const Key& one, const Key& other);
+
+// A fingerprint of something that need not be secret.
+std::string digest(std::string_view bytes);
+
+}  // namespace paddle_launch

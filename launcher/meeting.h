@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Brings this node together with the others of its job, and tells a person meanwhile who is
+// missing.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launcher/job/environment.h"
+#include "launcher/job/job_spec.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/rendezvous/rendezvous.h"
+#include "launcher/site/machine.h"
+#include "launcher/site/own_node.h"
+
+namespace paddle_launch {
+
+// What this node says about the job; `problem`: why it cannot take part, empty: it can.
+PodClaim make_claim(const JobSpec& job, const Machine& here, const OwnNode& me,
+                    const std::string& problem);
+
+// Solo, or over TCP. Adds a line to `notices` where the channel is not protected. Throws UsageError
+// for a token that cannot be used.
+Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
+                    const Machine& here, const OwnNode& me, const PodClaim& claim,
+                    const PodOffer& offer, std::vector<std::string>& notices);
+
+// For --dry_run, which asks nobody: the other nodes are taken to be like this one.
+Roster assumed_roster(const JobSpec& job, const OwnNode& me, const PodOffer& offer);
+
+}  // namespace paddle_launch

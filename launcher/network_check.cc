@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/network_check.h"
+
+#include <cstdio>
+
+#include "launcher/rendezvous/link_checker.h"
+#include "launcher/tell/check_table.h"
+
+namespace paddle_launch {
+
+int check_network(EventLoop& loop, const Met& met) {
+  const LinkCheck check = LinkChecker(loop, *met.channel, met.roster).run();
+  met.channel->close();
+  std::fputs(check_table(check).c_str(), stdout);
+  const bool written = std::fflush(stdout) == 0;
+  return all_links_work(check) && written ? 0 : 1;
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// --check: the documents' "ping each other first", done for the user.
+#pragma once
+
+#include "launcher/os/event_loop.h"
+#include "launcher/rendezvous/rendezvous.h"
+
+namespace paddle_launch {
+
+// Every pair of nodes connects to each other's ports; the table is printed. Returns the exit
+// status.
+int check_network(EventLoop& loop, const Met& met);
+
+}  // namespace paddle_launch

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/os/name_lookup.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <system_error>
+
+#include "launcher/os/check.h"
+#include "launcher/os/ipv4.h"
+
+namespace paddle_launch {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// What a child says must fit into one write that the kernel does not split: then it is there as a
+// whole when the descriptor becomes readable.
+constexpr std::size_t kMostAddresses = 200;
+constexpr std::size_t kLongestProblem = 1000;
+static_assert(kMostAddresses * sizeof "255.255.255.255" < PIPE_BUF && kLongestProblem < PIPE_BUF);
+constexpr char kProblem = '!';
+constexpr std::size_t kMostAtOnce = 32;  // children of one look_up
+
+// What needs no name server: addresses, and what is neither an address nor a name. getaddrinfo
+// would take "10.1" for 10.0.0.1; in a list of nodes it is a slip of the pen.
+std::optional<NameAnswer> known_at_once(const std::string& host) {
+  if (const auto address = parse_ipv4(host)) return NameAnswer{{*address}, ""};
+  if (host.empty()) return NameAnswer{{}, "the name is empty"};
+  if (host.find_first_not_of("0123456789.") != std::string::npos) return std::nullopt;
+  return NameAnswer{{}, "this is no IPv4 address"};
+}
+
+// One address a line, or the problem.
+std::string encode_answer(const NameAnswer& answer) {
+  if (answer.addresses.empty()) return kProblem + answer.problem.substr(0, kLongestProblem);
+  std::string lines;
+  const std::size_t count = std::min(answer.addresses.size(), kMostAddresses);
+  for (std::size_t i = 0; i < count; ++i) lines += format_ipv4(answer.addresses[i]) + "\n";
+  return lines;
+}
+
+NameAnswer decode_answer(std::string_view text) {
+  if (text.starts_with(kProblem)) return {{}, std::string(text.substr(1))};
+  NameAnswer answer;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (const auto address = parse_ipv4(std::string(text.substr(0, end)))) {
+      answer.addresses.push_back(*address);
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return answer;
+}
+
+std::string read_what_is_there(int fd) {
+  std::string said;
+  std::array<char, PIPE_BUF> chunk;
+  ssize_t got = 0;
+  while ((got = read(fd, chunk.data(), chunk.size())) != 0) {
+    if (got > 0) said.append(chunk.data(), static_cast<std::size_t>(got));
+    if (got < 0 && errno != EINTR) break;
+  }
+  return said;
+}
+
+using Lookups = std::map<std::size_t, NameLookup>;  // by the place of the host
+
+void take_answers(Lookups& running, milliseconds patience, std::vector<NameAnswer>& answers) {
+  std::vector<pollfd> waiting;
+  waiting.reserve(running.size());
+  for (const auto& [place, lookup] : running) waiting.push_back({lookup.fd(), POLLIN, 0});
+  const auto timeout = static_cast<int>(std::min<long>(patience.count(), 60'000));
+  if (poll(waiting.data(), waiting.size(), timeout) <= 0) return;
+  auto next = running.begin();
+  for (const pollfd& descriptor : waiting) {
+    const auto current = next++;
+    if (descriptor.revents == 0) continue;
+    answers[current->first] = {current->second.addresses(), current->second.problem()};
+    running.erase(current);
+  }
+}
+
+}  // namespace
+
+NameAnswer ask_name_server(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  const int error = getaddrinfo(host.c_str(), nullptr, &hints, &list);
+  if (error == EAI_SYSTEM) return {{}, std::strerror(errno)};
+  if (error != 0) return {{}, gai_strerror(error)};
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(list, freeaddrinfo);
+  NameAnswer answer;
+  auto& found = answer.addresses;
+  for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
+    sockaddr_in address{};
+    std::memcpy(&address, entry->ai_addr, sizeof address);
+    const std::uint32_t number = ntohl(address.sin_addr.s_addr);
+    if (std::find(found.begin(), found.end(), number) == found.end()) found.push_back(number);
+  }
+  return answer;
+}
+
+NameLookup::NameLookup(const std::string& host) : NameLookup(host, ask_name_server) {}
+
+NameLookup::NameLookup(const std::string& host,
+                       const std::function<NameAnswer(const std::string&)>& ask)
+    : answer_(known_at_once(host)) {
+  if (!answer_) {
+    try {
+      child_.emplace([&host, &ask] { return encode_answer(ask(host)); });
+      return;
+    } catch (const std::system_error& error) {
+      answer_ = {{}, std::string("cannot start the look-up: ") + error.what()};
+    }
+  }
+  ready_.reset(check(eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK), "eventfd"));
+}
+
+const NameAnswer& NameLookup::answer() {
+  if (!answer_) {
+    const auto text = completed(read_what_is_there(child_->fd()));
+    answer_ = text ? decode_answer(*text) : NameAnswer{{}, "the look-up ended without an answer"};
+  }
+  return *answer_;
+}
+
+std::vector<std::uint32_t> NameLookup::addresses() { return answer().addresses; }
+
+std::string NameLookup::problem() { return answer().problem; }
+
+std::vector<NameAnswer> look_up(const std::vector<std::string>& hosts, milliseconds patience) {
+  const auto until = steady_clock::now() + patience;
+  const NameAnswer too_late{{}, "no answer within " + std::to_string(patience.count()) + " ms"};
+  std::vector<NameAnswer> answers(hosts.size(), too_late);
+  Lookups running;
+  for (std::size_t next = 0; next < hosts.size() || !running.empty();) {
+    const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now());
+    if (left.count() <= 0) break;
+    while (next < hosts.size() && running.size() < kMostAtOnce) {
+      running.try_emplace(next, hosts[next]);
+      ++next;
+    }
+    take_answers(running, left, answers);
+  }
+  return answers;
+}
+
+}  // namespace paddle_launch

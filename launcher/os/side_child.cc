@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/os/side_child.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <ctime>
+#include <utility>
+#include <vector>
+
+#include "launcher/os/check.h"
+#include "launcher/os/close_all_but.h"
+
+namespace paddle_launch {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr char kComplete = '\x06';  // the last byte of a complete answer
+// The longest that a child which was killed may need to be gone; usually it is a fraction of one.
+constexpr milliseconds kLastBreath{100};
+constexpr int kAnswerFd = 3;
+
+// Leaves the child with /dev/null as 0, 1, 2 and the answer's pipe as 3.
+bool keep_only(int answer) {
+  const int spare = fcntl(answer, F_DUPFD, kAnswerFd);  // the pipe itself may be one of 0, 1, 2
+  const int null = open("/dev/null", O_RDWR);
+  if (spare < 0 || null < 0) return false;
+  for (int fd = 0; fd < kAnswerFd; ++fd) {
+    if (dup2(null, fd) < 0) return false;
+  }
+  if (dup2(spare, kAnswerFd) < 0) return false;
+  close_all_but({kAnswerFd});
+  return fcntl(kAnswerFd, F_SETFD, FD_CLOEXEC) == 0;
+}
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t done = write(fd, bytes.data(), bytes.size());
+    if (done < 0 && errno != EINTR) return false;
+    if (done > 0) bytes.remove_prefix(static_cast<std::size_t>(done));
+  }
+  return true;
+}
+
+[[noreturn]] void be_the_child(int answer, pid_t parent, const std::function<std::string()>& work) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  signal(SIGCHLD, SIG_DFL);  // libraries that start programs of their own wait for them
+  if (!keep_only(answer)) _exit(1);
+  try {
+    _exit(write_all(kAnswerFd, work() + kComplete) ? 0 : 1);
+  } catch (...) {
+    _exit(1);
+  }
+}
+
+// Signals stay blocked from before the fork on: a handler of the launcher's must not run in the
+// child, where the descriptor it writes to belongs to something else.
+pid_t fork_child(int answer, const std::function<std::string()>& work) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  const int error = errno;
+  if (child == 0) be_the_child(answer, parent, work);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return check(child, "fork");
+}
+
+// Reaps it if it is dead. True as well for what somebody else has reaped: it is no child of ours
+// any more, and its number may be a stranger's, who must not be killed.
+bool is_gone(pid_t child) { return waitpid(child, nullptr, WNOHANG) != 0; }
+
+// Killed, and not gone in time.
+std::vector<pid_t>& left_behind() {
+  static std::vector<pid_t> children;
+  return children;
+}
+
+bool is_gone_within(pid_t child, milliseconds patience) {
+  const auto until = steady_clock::now() + patience;
+  for (timespec pause{0, 20'000};; pause.tv_nsec = std::min(pause.tv_nsec * 2, 1'000'000L)) {
+    if (is_gone(child)) return true;
+    if (steady_clock::now() >= until) return false;
+    nanosleep(&pause, nullptr);
+  }
+}
+
+}  // namespace
+
+SideChild::SideChild(const std::function<std::string()>& work) {
+  std::erase_if(left_behind(), is_gone);
+  std::array<int, 2> ends{};
+  check(pipe2(ends.data(), O_CLOEXEC), "pipe2");
+  answer_.reset(ends[0]);
+  const UniqueFd writing(ends[1]);
+  check(fcntl(ends[0], F_SETFL, O_NONBLOCK), "fcntl");
+  pid_ = fork_child(writing.get(), work);
+}
+
+SideChild::SideChild(SideChild&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), answer_(std::move(other.answer_)) {}
+
+SideChild::~SideChild() {
+  if (pid_ < 0 || is_gone(pid_)) return;
+  kill(pid_, SIGKILL);
+  if (!is_gone_within(pid_, kLastBreath)) left_behind().push_back(pid_);
+}
+
+std::optional<std::string> completed(std::string_view said) {
+  if (!said.ends_with(kComplete)) return std::nullopt;
+  return std::string(said.substr(0, said.size() - 1));
+}
+
+}  // namespace paddle_launch

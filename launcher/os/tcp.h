@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// TCP over IPv4, non-blocking. Addresses and ports are in host byte order; failures are
+// std::system_error with the kernel's errno in code().
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "launcher/os/unique_fd.h"
+
+namespace paddle_launch {
+
+UniqueFd listen_on(std::uint32_t address, int port, int backlog);  // address 0: all of them
+
+// Writable when the attempt is over; then ask connect_result. Throws what the kernel knows at once:
+// a port of this host where nobody listens (ECONNREFUSED), a network without a route.
+UniqueFd begin_connect(std::uint32_t address, int port,
+                       std::optional<std::uint32_t> from = std::nullopt);
+
+// 0: connected; otherwise an errno, ENOTCONN while the attempt is under way. A socket that met
+// itself is reported as ECONNREFUSED: the kernel may give an attempt the very port as its own that
+// it is for, and where nobody listens there the two ends then agree with each other.
+int connect_result(int fd);
+
+void set_no_delay(int fd);
+
+struct KeepAlive {
+  int idle_s = 1;
+  int interval_s = 1;
+  int count = 1;
+  int user_timeout_ms = 2000;
+
+  bool operator==(const KeepAlive&) const = default;
+};
+
+// Finds a peer that has vanished within four fifths of the heartbeat, so that the kernel's reason
+// comes before the heartbeat's; not below two seconds, since the kernel counts whole ones.
+KeepAlive keep_alive_for(std::chrono::seconds heartbeat);
+void set_keep_alive(int fd, const KeepAlive& keep_alive);
+
+std::optional<std::uint32_t> local_address(int fd);  // none: not bound to one
+std::pair<std::uint32_t, int> peer_of(int fd);       // address and port
+
+}  // namespace paddle_launch

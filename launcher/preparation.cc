@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/preparation.h"
+
+#include <filesystem>
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "launcher/run/log_directory.h"
+#include "launcher/site/choose_cards.h"
+#include "launcher/site/program.h"
+#include "launcher/site/topology.h"
+
+namespace paddle_launch {
+namespace {
+
+// Six lower-case letters, as Paddle's pods have.
+std::string random_pod_name() {
+  std::random_device entropy;
+  std::uniform_int_distribution<int> letter('a', 'z');
+  std::string name(6, ' ');
+  for (char& c : name) c = static_cast<char>(letter(entropy));
+  return name;
+}
+
+// Without dots and without a slash at the end.
+std::string absolute_directory(const std::string& path) {
+  const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
+  return whole.has_filename() || whole == whole.root_path() ? whole : whole.parent_path();
+}
+
+PodOffer make_offer(const std::string& host, const ChosenCards& chosen,
+                    std::vector<std::vector<Card>> cards, const PortLease& ports) {
+  PodOffer offer{.name = random_pod_name(),
+                 .host = host,
+                 .card_kind = chosen.kind,
+                 .trainers = {},
+                 .master_port = ports.master};
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    offer.trainers.push_back({.cards = std::move(cards[i]), .port = ports.trainers.at(i)});
+  }
+  return offer;
+}
+
+// Port locks, logs and sockets of large pods need more descriptors than the usual soft limit
+// allows. Returns what trainers are to get back; all zero when nothing was changed.
+rlimit raise_open_files() {
+  rlimit given{};
+  if (getrlimit(RLIMIT_NOFILE, &given) != 0 || given.rlim_cur == given.rlim_max) return {};
+  rlimit raised = given;
+  raised.rlim_cur = given.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &raised);
+  return given;
+}
+
+std::vector<std::string> cpu_warning(const Machine& here, std::size_t trainers) {
+  if (here.cpus.size() >= trainers) return {};
+  return {
+      fmt::format("{} trainers share {} CPU{}: the launcher was given no more; ask for more CPUs "
+                  "(--cpus-per-task under Slurm, taskset) or start fewer trainers",
+                  trainers, here.cpus.size(), here.cpus.size() == 1 ? "" : "s")};
+}
+
+}  // namespace
+
+Preparation prepare(const JobSpec& job, const Environment& env, const Machine& here,
+                    const std::string& host) {
+  Preparation ready;
+  ready.program = find_program(job.script, env);
+  ready.log_dir = absolute_directory(job.log_dir);
+  const ChosenCards chosen =
+      choose_cards(job, env, [&env](CardKind kind) { return find_cards_of(kind, env); });
+  std::vector<std::vector<Card>> cards = deal_cards(chosen, job.nproc_per_node);
+  ready.warnings = cpu_warning(here, cards.size());
+  if (job.bind == Binding::Numa) ready.cpus = cpus_for_trainers(cards, here.cpus);
+  ready.open_files_given = raise_open_files();
+  ready.ports = lease_ports({.count = static_cast<int>(cards.size()),
+                             .start = job.start_port,
+                             .start_source = job.start_port_source,
+                             .range = job.port_range,
+                             .given = job.given_ports,
+                             .given_source = "DISTRIBUTED_TRAINER_ENDPOINTS"},
+                            ready.warnings);
+  ready.offer = make_offer(host, chosen, std::move(cards), ready.ports);
+  // The others are not to wait for a node that could not write its logs.
+  if (job.has_several_nodes() && job.dry_run == DryRun::No && !job.check) {
+    prepare_log_directory(ready.log_dir, ProcessPlan{});
+  }
+  return ready;
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this node finds out about itself before it meets the others: the program, its cards, CPUs
+// and ports.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <string>
+#include <vector>
+
+#include "launcher/job/environment.h"
+#include "launcher/job/job_spec.h"
+#include "launcher/job/pod_offer.h"
+#include "launcher/job/program.h"
+#include "launcher/site/machine.h"
+#include "launcher/site/ports.h"
+
+namespace paddle_launch {
+
+struct Preparation {
+  Program program{};
+  std::string log_dir{};  // absolute
+  PodOffer offer{};
+  std::vector<std::vector<int>> cpus{};  // --bind: of each trainer
+  PortLease ports{};
+  rlimit open_files_given{};
+  std::vector<std::string> warnings{};
+};
+
+// `host`: this node's name in the endpoints; empty: not known yet. Throws what is wrong here.
+Preparation prepare(const JobSpec& job, const Environment& env, const Machine& here,
+                    const std::string& host);
+
+}  // namespace paddle_launch

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/rendezvous/agreement.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "launcher/channel/secret.h"
+
+namespace paddle_launch {
+namespace {
+
+// A list of 4096 nodes from each of 4096 nodes would be most of what the hub hears.
+constexpr std::size_t kLongestSentList = 1024;
+
+std::string list_text(const OfferMessage& pod) {
+  if (!pod.claim.ips.empty()) return fmt::format("--ips {}", fmt::join(pod.claim.ips, ","));
+  return pod.ips_digest.empty() ? fmt::format("--master with --nnodes {}", pod.claim.nodes)
+                                : fmt::format("another list of {} nodes", pod.claim.nodes);
+}
+
+std::string card_word(const OfferMessage& pod) {
+  return pod.offer.card_kind ? std::string(words_of(*pod.offer.card_kind).option) : "CPUs";
+}
+
+std::string launcher_name(const OfferMessage& pod) {
+  return fmt::format("process {} on {}", pod.claim.pid, pod.claim.machine);
+}
+
+std::optional<std::string> different_trainers(const OfferMessage& one, const OfferMessage& other) {
+  const bool may_differ = one.ips_digest.empty();
+  if (one.offer.trainers.size() != other.offer.trainers.size() && !may_differ) {
+    return fmt::format(
+        "the numbers of cards differ: {} has {} trainers, {} has {}; with --ips all nodes must use "
+        "the same number of cards (choose them with --gpus, or --nproc_per_node), or let the nodes "
+        "meet by --master and --nnodes, where the numbers may differ",
+        node_name(one), one.offer.trainers.size(), node_name(other), other.offer.trainers.size());
+  }
+  if (one.offer.card_kind != other.offer.card_kind) {
+    return fmt::format(
+        "the kinds of cards differ: {} trains on {}, {} on {}; choose the same kind on all nodes",
+        node_name(one), card_word(one), node_name(other), card_word(other));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string node_name(const OfferMessage& pod) {
+  if (pod.offer.host == pod.claim.machine || pod.claim.machine.empty()) return pod.offer.host;
+  return fmt::format("{} ({})", pod.offer.host, pod.claim.machine);
+}
+
+std::optional<std::string> disagreement(const OfferMessage& one, const OfferMessage& other) {
+  if (one.claim.version != other.claim.version) {
+    return fmt::format(
+        "the launchers differ: {} runs paddle-launch {}, {} runs {}; install the same version on "
+        "all nodes",
+        node_name(one), one.claim.version, node_name(other), other.claim.version);
+  }
+  if (one.ips_digest != other.ips_digest || one.claim.nodes != other.claim.nodes) {
+    return fmt::format(
+        "the lists of nodes differ: {} was given {}, {} was given {}; give every node the same "
+        "list in the same order",
+        node_name(one), list_text(one), node_name(other), list_text(other));
+  }
+  if (one.claim.sort_ip != other.claim.sort_ip || one.claim.check != other.claim.check) {
+    const bool is_check = one.claim.check != other.claim.check;
+    const bool one_has_it = is_check ? one.claim.check : one.claim.sort_ip;
+    return fmt::format("{} was given on {} and not on {}; give all nodes the same options",
+                       is_check ? "--check" : "--sort_ip", node_name(one_has_it ? one : other),
+                       node_name(one_has_it ? other : one));
+  }
+  return different_trainers(one, other);
+}
+
+std::optional<std::string> oddity(const OfferMessage& one, const OfferMessage& other) {
+  if (one.claim.command == other.claim.command) return std::nullopt;
+  return fmt::format(
+      "the nodes run different commands under one --job_id: {} runs `{}`, {} runs `{}`",
+      node_name(one), one.claim.command, node_name(other), other.claim.command);
+}
+
+std::string both_claim(const OfferMessage& one, const OfferMessage& other) {
+  const std::string place = one.ips_digest.empty() && one.claim.place
+                                ? fmt::format("--rank {}", *one.claim.place)
+                                : "node " + one.offer.host;
+  return fmt::format(
+      "two launchers claim {}: {} and {}; stop one of them, or, if these are two jobs, give each "
+      "its own --job_id",
+      place, launcher_name(one), launcher_name(other));
+}
+
+OfferMessage offer_message(const PodClaim& claim, const PodOffer& offer) {
+  OfferMessage message{claim, offer, ""};
+  if (claim.ips.empty()) return message;
+  const std::string list = fmt::format("{}", fmt::join(claim.ips, ","));
+  message.ips_digest = digest(list);
+  if (list.size() > kLongestSentList) message.claim.ips.clear();
+  return message;
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether two pods were told the same about the job, pure. What differs is said with both values
+// and both nodes.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "launcher/channel/message.h"
+
+namespace paddle_launch {
+
+// "192.168.0.2 (n2)": the host in the endpoints and, where it says more, the machine's name.
+std::string node_name(const OfferMessage& pod);
+
+// Nothing: they agree. Otherwise the reason why there can be no job.
+std::optional<std::string> disagreement(const OfferMessage& one, const OfferMessage& other);
+
+// Differences that may be meant so.
+std::optional<std::string> oddity(const OfferMessage& one, const OfferMessage& other);
+
+// Two launchers claim the same place.
+std::string both_claim(const OfferMessage& one, const OfferMessage& other);
+
+// What a pod says of itself to the hub. Long lists travel as their digest.
+OfferMessage offer_message(const PodClaim& claim, const PodOffer& offer);
+
+}  // namespace paddle_launch

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/rendezvous/hub_meeting.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "launcher/channel/hub_channel.h"
+#include "launcher/channel/packed_pods.h"
+#include "launcher/job/errors.h"
+#include "launcher/os/ipv4.h"
+#include "launcher/rendezvous/agreement.h"
+#include "launcher/rendezvous/node_order.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::chrono::seconds kTick{1};
+constexpr int kKnockEveryTicks = 2;
+constexpr std::size_t kNamesInMessage = 8;
+constexpr std::size_t kMostWarnings = 4;
+constexpr int kDisagree = 1;
+constexpr int kNeverCame = 75;
+// How long those who are a little late may still come for the bad news.
+constexpr std::chrono::seconds kForLatecomers{10};
+constexpr std::chrono::seconds kForThoseHere{2};
+
+}  // namespace
+
+HubMeeting::HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd listener,
+                       const PodClaim& claim, const PodOffer& mine)
+    : loop_(loop),
+      settings_(settings),
+      claim_(claim),
+      mine_(offer_message(claim, mine)),
+      hub_(std::make_unique<Hub>(loop, std::move(listener), settings.identity)),
+      knocker_(loop, settings.identity, settings.ports, settings.from, mine_,
+               [this](const RefusalMessage& refusal) { refuse(refusal, kForLatecomers); }),
+      ticking_(loop),
+      lingering_(loop),
+      started_(EventLoop::Clock::now()) {
+  if (claim_.place) member_of_place_[*claim_.place] = kMyself;
+  hub_->set_events(
+      {.message = [this](int member, const Message& message) { take(member, message); },
+       .gone = [this](int member, const std::string&) { gone(member); },
+       .remark = settings_.remark});
+}
+
+Met HubMeeting::run() {
+  if (!claim_.problem.empty()) {
+    const std::string text = fmt::format("{}: {}", node_name(mine_), claim_.problem);
+    refuse({.status = kDisagree, .node = 0, .text = text}, kForLatecomers);
+  }
+  ticking_.set(kTick, [this] { tick(); });
+  loop_.run();
+  if (!refusal_) return complete();
+  if (refusal_->status == kNeverCame) throw NodeMissing(refusal_->text);
+  throw LaunchError(refusal_->text);
+}
+
+void HubMeeting::take(int member, const Message& message) {
+  if (const auto* offer = std::get_if<OfferMessage>(&message)) take_offer(member, *offer);
+}
+
+void HubMeeting::take_offer(int member, OfferMessage offer) {
+  if (refusal_) {
+    hub_->send(member, *refusal_);
+    ++told_;
+    return;
+  }
+  const std::optional<std::string> problem = objection(offer);
+  arrived_.emplace(member, offer);
+  if (problem) {
+    return refuse({.status = kDisagree, .node = offer.claim.place.value_or(-1), .text = *problem},
+                  kForLatecomers);
+  }
+  if (offer.claim.place) member_of_place_[*offer.claim.place] = member;
+  if (static_cast<int>(arrived_.size()) + 1 == claim_.nodes) loop_.stop();
+}
+
+std::optional<std::string> HubMeeting::objection(const OfferMessage& offer) const {
+  if (!offer.claim.problem.empty()) {
+    return fmt::format("{}: {}", node_name(offer), offer.claim.problem);
+  }
+  if (auto difference = disagreement(mine_, offer)) return difference;
+  if (!offer.claim.place) return std::nullopt;
+  if (*offer.claim.place >= claim_.nodes) {
+    return fmt::format("{} says --rank {}, and there are {} nodes; ranks of nodes begin at 0",
+                       node_name(offer), *offer.claim.place, claim_.nodes);
+  }
+  const auto other = member_of_place_.find(*offer.claim.place);
+  if (other == member_of_place_.end()) return std::nullopt;
+  return both_claim(other->second == kMyself ? mine_ : arrived_.at(other->second), offer);
+}
+
+void HubMeeting::gone(int member) {
+  const auto found = arrived_.find(member);
+  if (found != arrived_.end()) {
+    const std::optional<int> place = found->second.claim.place;
+    if (place && member_of_place_[*place] == member) member_of_place_.erase(*place);
+    arrived_.erase(found);
+  }
+  if (refusal_) stop_when_all_are_told();
+}
+
+void HubMeeting::refuse(RefusalMessage refusal, std::chrono::milliseconds patience) {
+  if (refusal_) return;
+  refusal_ = std::move(refusal);
+  for (const auto& [member, offer] : arrived_) {
+    hub_->send(member, *refusal_);
+    ++told_;
+  }
+  ticking_.stop();
+  if (settings_.problem) settings_.problem(refusal_->text);
+  lingering_.set(patience, [this] { loop_.stop(); });
+  stop_when_all_are_told();
+}
+
+void HubMeeting::stop_when_all_are_told() {
+  if (told_ + 1 >= claim_.nodes && arrived_.empty()) loop_.stop();
+}
+
+void HubMeeting::tick() {
+  ticking_.set(kTick, [this] { tick(); });
+  const WaitingFacts now = facts();
+  if (EventLoop::Clock::now() - started_ >= settings_.timeout) {
+    return refuse({.status = kNeverCame, .node = -1, .text = settings_.never_came(now)},
+                  kForThoseHere);
+  }
+  if (settings_.waiting) settings_.waiting(now);
+  tell_who_is_missing();
+  if (now.waited.count() % kKnockEveryTicks == 0) knock();
+}
+
+std::vector<std::string> HubMeeting::missing_names() const {
+  std::vector<std::string> names;
+  for (std::size_t place = 0; place < claim_.ips.size(); ++place) {
+    if (!member_of_place_.contains(static_cast<int>(place))) names.push_back(claim_.ips[place]);
+  }
+  return names;
+}
+
+WaitingFacts HubMeeting::facts() const {
+  WaitingFacts facts;
+  facts.nodes = claim_.nodes;
+  facts.missing = claim_.nodes - 1 - static_cast<int>(arrived_.size());
+  facts.names = missing_names();
+  facts.names.resize(std::min(facts.names.size(), kNamesInMessage));
+  facts.waited =
+      std::chrono::duration_cast<std::chrono::seconds>(EventLoop::Clock::now() - started_);
+  return facts;
+}
+
+void HubMeeting::tell_who_is_missing() {
+  const WaitingFacts now = facts();
+  // Everyone once a second would be many messages for a line that few people read.
+  if (std::exchange(told_missing_, now.missing) == now.missing) return;
+  const WaitingMessage message{now.missing, now.nodes, now.names};
+  for (const auto& arrived : arrived_) hub_->send(arrived.first, message);
+}
+
+void HubMeeting::knock() {
+  const std::vector<std::string> names = missing_names();
+  if (!names.empty()) knocker_.knock(names[next_knock_++ % names.size()]);
+}
+
+// Each member's place in the roster, and my own under kMyself.
+std::map<int, int> HubMeeting::places() const {
+  std::vector<int> members = {kMyself};
+  const std::uint32_t my_address =
+      settings_.listen_on.value_or(parse_ipv4(mine_.offer.host).value_or(0));
+  std::vector<ArrivedNode> nodes = {{claim_.place, my_address, true}};
+  for (const auto& [member, offer] : arrived_) {
+    const auto address = parse_ipv4(offer.offer.host);
+    members.push_back(member);
+    nodes.push_back({offer.claim.place, address.value_or(hub_->address_of(member)), false});
+  }
+  const std::vector<int> order = order_nodes(nodes, claim_.sort_ip);
+  std::map<int, int> places;
+  for (std::size_t i = 0; i < members.size(); ++i) places[members[i]] = order[i];
+  return places;
+}
+
+std::vector<std::string> HubMeeting::warnings() const {
+  std::vector<std::string> texts;
+  for (const auto& [member, offer] : arrived_) {
+    const auto odd = oddity(mine_, offer);
+    if (odd && texts.size() < kMostWarnings) texts.push_back(*odd);
+  }
+  return texts;
+}
+
+Met HubMeeting::complete() {
+  Roster roster;
+  roster.pods.resize(static_cast<std::size_t>(claim_.nodes));
+  std::map<int, int> members = places();
+  for (const auto& [member, place] : members) {
+    roster.pods.at(static_cast<std::size_t>(place)) =
+        member == kMyself ? mine_.offer : arrived_.at(member).offer;
+  }
+  roster.mine = static_cast<std::size_t>(members.at(kMyself));
+  members.erase(kMyself);
+  RosterMessage message{.mine = 0,
+                        .hub = static_cast<int>(roster.mine),
+                        .packed_pods = pack_pods(roster.pods, claim_.ips),
+                        .warnings = warnings()};
+  for (const auto& [member, place] : members) {
+    message.mine = place;
+    hub_->send(member, message);
+  }
+  std::vector<std::string> said = message.warnings;
+  auto channel = std::make_unique<HubChannel>(loop_, std::move(hub_), roster, std::move(members));
+  return {.roster = std::move(roster), .channel = std::move(channel), .warnings = std::move(said)};
+}
+
+}  // namespace paddle_launch

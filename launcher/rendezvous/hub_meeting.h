@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first node's part in a meeting over TCP: waits for the others, compares what they were told,
+// and gives everyone the same roster, or the same reason why there will be no job.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/channel/hub.h"
+#include "launcher/channel/message.h"
+#include "launcher/os/alarm.h"
+#include "launcher/rendezvous/knocker.h"
+#include "launcher/rendezvous/rendezvous.h"
+#include "launcher/rendezvous/tcp_settings.h"
+
+namespace paddle_launch {
+
+class HubMeeting {
+ public:
+  HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd listener, const PodClaim& claim,
+             const PodOffer& mine);
+
+  // Throws LaunchError or NodeMissing when there will be no job.
+  Met run();
+
+ private:
+  static constexpr int kMyself = -1;  // in place of a member's number
+
+  void take(int member, const Message& message);
+  void take_offer(int member, OfferMessage offer);
+  std::optional<std::string> objection(const OfferMessage& offer) const;
+  int claimed_by(const OfferMessage& offer) const;
+  void gone(int member);
+  void refuse(RefusalMessage refusal, std::chrono::milliseconds patience);
+  void stop_when_all_are_told();
+
+  void tick();
+  WaitingFacts facts() const;
+  std::vector<std::string> missing_names() const;
+  void tell_who_is_missing();
+  void knock();
+
+  Met complete();
+  std::map<int, int> places() const;
+  std::vector<std::string> warnings() const;
+
+  EventLoop& loop_;
+  const TcpSettings& settings_;
+  PodClaim claim_;
+  OfferMessage mine_;
+  std::unique_ptr<Hub> hub_;
+  std::map<int, OfferMessage> arrived_;  // by member, in the order of their coming; not myself
+  std::map<int, int> member_of_place_;   // of the places that were claimed
+  std::optional<RefusalMessage> refusal_;
+  int told_ = 0;  // how many know of the refusal
+  Knocker knocker_;
+  std::size_t next_knock_ = 0;
+  Alarm ticking_;
+  Alarm lingering_;
+  EventLoop::Clock::time_point started_;
+  int told_missing_ = -1;
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/rendezvous/knocker.h"
+
+#include <utility>
+
+#include "launcher/channel/member_channel.h"
+
+namespace paddle_launch {
+
+Knocker::Knocker(EventLoop& loop, const ChannelIdentity& identity, std::vector<int> ports,
+                 std::optional<std::uint32_t> from, OfferMessage mine,
+                 std::function<void(const RefusalMessage&)> answered)
+    : loop_(loop),
+      identity_(identity),
+      ports_(std::move(ports)),
+      from_(from),
+      mine_(std::move(mine)),
+      answered_(std::move(answered)) {}
+
+Knocker::~Knocker() { end_lookup(); }
+
+void Knocker::end_lookup() {
+  if (lookup_) loop_.forget(lookup_->fd());
+  lookup_.reset();
+}
+
+void Knocker::knock(const std::string& host) {
+  if (lookup_ || dialer_ || link_) return;
+  lookup_ = std::make_unique<NameLookup>(host);
+  loop_.on_readable(lookup_->fd(), [this] {
+    const std::vector<std::uint32_t> addresses = lookup_->addresses();
+    end_lookup();
+    if (!addresses.empty()) dial(addresses);
+  });
+}
+
+void Knocker::dial(const std::vector<std::uint32_t>& addresses) {
+  std::vector<DialTarget> targets;
+  for (const int port : ports_) targets.push_back({addresses.front(), port});
+  dialer_ = std::make_unique<Dialer>(
+      loop_, identity_, targets, from_,
+      Dialer::Events{.found = [this](std::unique_ptr<Link> link) { found(std::move(link)); },
+                     .failed = [this](const DialFailure&) { dialer_.reset(); }});
+}
+
+// Another hub of this very job: it compares our lists and says what is wrong.
+void Knocker::found(std::unique_ptr<Link> link) {
+  link_ = std::move(link);
+  link_->set_events({.proved = [] {},
+                     .message =
+                         [this](const Message& message) {
+                           const auto* refusal = std::get_if<RefusalMessage>(&message);
+                           if (refusal != nullptr) answered_(*refusal);
+                         },
+                     .ended = [this](const LinkEnd&) { link_.reset(); }});
+  link_->send(clocks_now());
+  link_->send(mine_);
+  dialer_.reset();
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A waiting hub knocks at the nodes that have not come: one of them may have been given its list in
+// another order, believe that it is the hub itself, and wait as well.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launcher/channel/dialer.h"
+#include "launcher/channel/message.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/os/name_lookup.h"
+
+namespace paddle_launch {
+
+class Knocker {
+ public:
+  Knocker(EventLoop& loop, const ChannelIdentity& identity, std::vector<int> ports,
+          std::optional<std::uint32_t> from, OfferMessage mine,
+          std::function<void(const RefusalMessage&)> answered);
+  Knocker(const Knocker&) = delete;
+  Knocker& operator=(const Knocker&) = delete;
+  ~Knocker();
+
+  // One host at a time; does nothing while a knock is under way.
+  void knock(const std::string& host);
+
+ private:
+  void dial(const std::vector<std::uint32_t>& addresses);
+  void found(std::unique_ptr<Link> link);
+  void end_lookup();
+
+  EventLoop& loop_;
+  ChannelIdentity identity_;
+  std::vector<int> ports_;
+  std::optional<std::uint32_t> from_;
+  OfferMessage mine_;
+  std::function<void(const RefusalMessage&)> answered_;
+  std::unique_ptr<NameLookup> lookup_;
+  std::unique_ptr<Dialer> dialer_;
+  std::unique_ptr<Link> link_;
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/rendezvous/member_meeting.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "launcher/channel/member_channel.h"
+#include "launcher/channel/packed_pods.h"
+#include "launcher/job/errors.h"
+#include "launcher/os/ipv4.h"
+#include "launcher/os/tcp.h"
+#include "launcher/rendezvous/agreement.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::chrono::seconds kTick{1};
+constexpr std::chrono::milliseconds kFirstPause{50};
+constexpr std::chrono::milliseconds kLongestPause{1000};
+constexpr int kNeverCame = 75;
+
+std::string hub_text(const TcpSettings& settings) {
+  const int first = settings.ports.front();
+  const int last = settings.ports.back();
+  return first == last ? fmt::format("{}:{}", settings.hub_host, first)
+                       : fmt::format("{}:{}-{}", settings.hub_host, first, last);
+}
+
+std::string card_text(const JobCard& card) {
+  return fmt::format("{} of user {}", card.job, card.user);
+}
+
+}  // namespace
+
+MemberMeeting::MemberMeeting(EventLoop& loop, const TcpSettings& settings, PodClaim claim,
+                             PodOffer mine)
+    : loop_(loop),
+      settings_(settings),
+      claim_(std::move(claim)),
+      mine_(std::move(mine)),
+      pause_(kFirstPause),
+      ticking_(loop),
+      retry_(loop),
+      started_(EventLoop::Clock::now()) {
+  facts_.nodes = claim_.nodes;
+  facts_.hub = hub_text(settings_);
+}
+
+MemberMeeting::~MemberMeeting() { end_lookup(); }
+
+void MemberMeeting::end_lookup() {
+  if (lookup_) loop_.forget(lookup_->fd());
+  lookup_.reset();
+}
+
+Met MemberMeeting::run() {
+  ticking_.set(kTick, [this] { tick(); });
+  look_up_hub();
+  loop_.run();
+  if (refusal_ && refusal_->status == kNeverCame) throw NodeMissing(refusal_->text);
+  if (refusal_) throw LaunchError(refusal_->text);
+  auto channel = std::make_unique<MemberChannel>(std::move(link_), *roster_, hub_);
+  return {.roster = std::move(*roster_),
+          .channel = std::move(channel),
+          .warnings = std::move(warnings_)};
+}
+
+// Each time anew: in many clusters a name is known only once its node is up.
+void MemberMeeting::look_up_hub() {
+  lookup_ = std::make_unique<NameLookup>(settings_.hub_host);
+  loop_.on_readable(lookup_->fd(), [this] {
+    const std::vector<std::uint32_t> addresses = lookup_->addresses();
+    const std::string problem = lookup_->problem();
+    end_lookup();
+    if (addresses.empty()) return try_again("its name is not known: " + problem);
+    dial(addresses);
+  });
+}
+
+void MemberMeeting::dial(const std::vector<std::uint32_t>& addresses) {
+  std::vector<DialTarget> targets;
+  for (const std::uint32_t address : addresses) {
+    for (const int port : settings_.ports) targets.push_back({address, port});
+  }
+  dialer_ = std::make_unique<Dialer>(
+      loop_, settings_.identity, targets, settings_.from,
+      Dialer::Events{.found = [this](std::unique_ptr<Link> link) { joined(std::move(link)); },
+                     .failed = [this](const DialFailure& failure) { failed(failure); }});
+}
+
+void MemberMeeting::failed(const DialFailure& failure) {
+  const std::string why = failure.why;
+  facts_.other_jobs.clear();
+  for (const JobCard& card : failure.other_jobs) facts_.other_jobs.push_back(card_text(card));
+  dialer_.reset();
+  try_again(why);
+}
+
+void MemberMeeting::try_again(const std::string& why) {
+  facts_.last_try = why;
+  facts_.hub = hub_text(settings_);
+  retry_.set(pause_, [this] { look_up_hub(); });
+  pause_ = std::min(pause_ * 2, kLongestPause);
+}
+
+void MemberMeeting::joined(std::unique_ptr<Link> link) {
+  link_ = std::move(link);
+  dialer_.reset();
+  pause_ = kFirstPause;
+  facts_.hub.clear();
+  facts_.last_try.clear();
+  facts_.other_jobs.clear();
+  if (mine_.host.empty()) mine_.host = format_ipv4(local_address(link_->fd()).value_or(0));
+  link_->set_events({.proved = [] {},
+                     .message = [this](const Message& message) { take(message); },
+                     .ended =
+                         [this](const LinkEnd& end) {
+                           link_.reset();
+                           try_again(end.why);
+                         }});
+  link_->send(clocks_now());
+  link_->send(offer_message(claim_, mine_));
+}
+
+void MemberMeeting::take(const Message& message) {
+  if (const auto* waiting = std::get_if<WaitingMessage>(&message)) {
+    facts_.missing = waiting->missing;
+    facts_.nodes = waiting->nodes;
+    facts_.names = waiting->names;
+  } else if (const auto* refusal = std::get_if<RefusalMessage>(&message)) {
+    refusal_ = *refusal;
+    loop_.stop();
+  } else if (const auto* roster = std::get_if<RosterMessage>(&message)) {
+    take_roster(*roster);
+  }
+}
+
+void MemberMeeting::take_roster(const RosterMessage& message) {
+  auto pods = unpack_pods(message.packed_pods, claim_.ips);
+  const auto mine = static_cast<std::size_t>(message.mine);
+  hub_ = message.hub;
+  if (!pods || mine >= pods->size() || static_cast<std::size_t>(hub_) >= pods->size()) {
+    refusal_ = RefusalMessage{.status = 1,
+                              .node = -1,
+                              .text = fmt::format("the hub at {} sent a roster that makes no sense",
+                                                  hub_text(settings_))};
+    return loop_.stop();
+  }
+  // Names, cards and ports of my own are as I know them.
+  pods->at(mine) = mine_;
+  roster_ = Roster{.pods = std::move(*pods), .mine = mine};
+  warnings_ = message.warnings;
+  loop_.stop();
+}
+
+void MemberMeeting::tick() {
+  ticking_.set(kTick, [this] { tick(); });
+  const auto waited = EventLoop::Clock::now() - started_;
+  facts_.waited = std::chrono::duration_cast<std::chrono::seconds>(waited);
+  if (waited < settings_.timeout) {
+    if (settings_.waiting) settings_.waiting(facts_);
+    return;
+  }
+  refusal_ = RefusalMessage{.status = kNeverCame, .node = -1, .text = settings_.never_came(facts_)};
+  loop_.stop();
+}
+
+}  // namespace paddle_launch

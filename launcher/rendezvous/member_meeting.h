@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every other node's part in a meeting over TCP: looks for the hub until it is there, makes its
+// offer, and takes the roster.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/channel/dialer.h"
+#include "launcher/channel/link.h"
+#include "launcher/os/alarm.h"
+#include "launcher/os/name_lookup.h"
+#include "launcher/rendezvous/rendezvous.h"
+#include "launcher/rendezvous/tcp_settings.h"
+
+namespace paddle_launch {
+
+class MemberMeeting {
+ public:
+  MemberMeeting(EventLoop& loop, const TcpSettings& settings, PodClaim claim, PodOffer mine);
+  MemberMeeting(const MemberMeeting&) = delete;
+  MemberMeeting& operator=(const MemberMeeting&) = delete;
+  ~MemberMeeting();
+
+  // Throws LaunchError or NodeMissing when there will be no job.
+  Met run();
+
+ private:
+  void look_up_hub();
+  void dial(const std::vector<std::uint32_t>& addresses);
+  void failed(const DialFailure& failure);
+  void try_again(const std::string& why);
+  void joined(std::unique_ptr<Link> link);
+  void take(const Message& message);
+  void take_roster(const RosterMessage& roster);
+  void tick();
+  void end_lookup();
+
+  EventLoop& loop_;
+  const TcpSettings& settings_;
+  PodClaim claim_;
+  PodOffer mine_;
+  std::unique_ptr<NameLookup> lookup_;
+  std::unique_ptr<Dialer> dialer_;
+  std::unique_ptr<Link> link_;
+  std::chrono::milliseconds pause_;
+  Alarm ticking_;
+  Alarm retry_;
+  EventLoop::Clock::time_point started_;
+  WaitingFacts facts_;
+  std::optional<RefusalMessage> refusal_;
+  std::optional<Roster> roster_;
+  int hub_ = 0;  // its place in the roster
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/rendezvous/tcp.h"
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "launcher/job/errors.h"
+#include "launcher/os/tcp.h"
+#include "launcher/rendezvous/hub_meeting.h"
+#include "launcher/rendezvous/member_meeting.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr int kBacklog = 4096;
+
+}  // namespace
+
+Tcp::Tcp(EventLoop& loop, TcpSettings settings) : loop_(loop), settings_(std::move(settings)) {}
+
+// None: every port is taken, and somebody else on this machine may be the hub.
+UniqueFd Tcp::listen() const {
+  for (const int port : settings_.ports) {
+    try {
+      return listen_on(settings_.listen_on.value_or(0), port, kBacklog);
+    } catch (const std::system_error& error) {
+      if (error.code().value() != EADDRINUSE) {
+        throw LaunchError(fmt::format(
+            "cannot listen on port {} of {}, where the other nodes look for this one: {}; choose "
+            "another port with {}",
+            port, settings_.hub_host, error.code().message(),
+            settings_.may_join_instead ? "--master" : "--bootstrap_port"));
+      }
+    }
+  }
+  if (settings_.may_join_instead) return {};
+  throw LaunchError(fmt::format(
+      "ports {} to {} of {} are all taken, and the other nodes look for this one there; choose "
+      "others with --bootstrap_port, the same on all nodes",
+      settings_.ports.front(), settings_.ports.back(), settings_.hub_host));
+}
+
+Met Tcp::meet(const PodClaim& claim, const PodOffer& mine) {
+  if (settings_.is_hub) {
+    if (UniqueFd listener = listen()) {
+      PodOffer offer = mine;
+      if (offer.host.empty()) offer.host = settings_.hub_host;
+      return HubMeeting(loop_, settings_, std::move(listener), claim, offer).run();
+    }
+  }
+  return MemberMeeting(loop_, settings_, claim, mine).run();
+}
+
+}  // namespace paddle_launch

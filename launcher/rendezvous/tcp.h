@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes that were started by hand meet over TCP: the first one listens, the others come to it.
+#pragma once
+
+#include "launcher/os/event_loop.h"
+#include "launcher/rendezvous/rendezvous.h"
+#include "launcher/rendezvous/tcp_settings.h"
+
+namespace paddle_launch {
+
+class Tcp final : public Rendezvous {
+ public:
+  Tcp(EventLoop& loop, TcpSettings settings);
+  Met meet(const PodClaim& claim, const PodOffer& mine) override;
+
+ private:
+  UniqueFd listen() const;
+
+  EventLoop& loop_;
+  TcpSettings settings_;
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the nodes meet when no scheduler brings them together.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/channel/hub.h"
+#include "launcher/job/waiting_facts.h"
+
+namespace paddle_launch {
+
+struct TcpSettings {
+  ChannelIdentity identity{};
+  std::string hub_host{};         // as typed
+  std::vector<int> ports{};       // where the hub may be: the first that is free
+  bool is_hub = false;            // the others look for the hub at one of our addresses
+  bool may_join_instead = false;  // --master: somebody else on this machine may be the hub already
+  std::optional<std::uint32_t> listen_on{};  // none: every address of this machine
+  std::optional<std::uint32_t> from{};       // connect from this address; none: the kernel chooses
+  std::chrono::milliseconds timeout{0};
+
+  std::function<void(const WaitingFacts&)> waiting{};            // about once a second
+  std::function<std::string(const WaitingFacts&)> never_came{};  // the error after the timeout
+  std::function<void(const std::string&)> remark{};
+  std::function<void(const std::string&)> problem{};  // told at once, before the others are told
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/site/own_node.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "launcher/job/errors.h"
+#include "launcher/os/ipv4.h"
+
+namespace paddle_launch {
+namespace {
+
+using Ipv4 = std::uint32_t;
+using Places = std::vector<std::size_t>;  // in job.ips
+
+constexpr std::size_t kMostShown = 8;  // of a list in a message
+
+std::string list_of(const std::vector<std::string>& names) {
+  if (names.size() <= kMostShown) return fmt::format("{}", fmt::join(names, ", "));
+  const auto end = names.begin() + kMostShown;
+  return fmt::format("{} and {} more", fmt::join(names.begin(), end, ", "),
+                     names.size() - kMostShown);
+}
+
+std::string described(const Machine& here) {
+  return fmt::format("this machine ({}, which has {})", here.host_name, list_of(here.addresses));
+}
+
+// Asks for each name once: a name server that is down costs half a minute each time.
+class Lookups {
+ public:
+  explicit Lookups(const Resolver& resolve) : resolve_(resolve) {}
+
+  void fetch(const std::vector<std::string>& hosts) {
+    std::vector<std::string> names;
+    for (const auto& host : hosts) {
+      if (!known_.contains(host) && !parse_ipv4(host)) names.push_back(host);
+    }
+    if (names.empty()) return;
+    std::vector<NameAnswer> answers = resolve_(names);
+    for (std::size_t i = 0; i < names.size(); ++i) known_[names[i]] = std::move(answers.at(i));
+  }
+
+  std::vector<Ipv4> addresses_of(const std::string& host) {
+    if (const auto address = parse_ipv4(host)) return {*address};
+    fetch({host});
+    return known_.at(host).addresses;
+  }
+
+  // "; n7: Name or service not known" for what failed so far, or nothing.
+  std::string failures() const {
+    std::vector<std::string> texts;
+    for (const auto& [name, answer] : known_) {
+      if (answer.addresses.empty()) texts.push_back(name + ": " + answer.problem);
+    }
+    return texts.empty() ? "" : "; " + list_of(texts);
+  }
+
+  Resolver as_resolver() {
+    return [this](const std::vector<std::string>& names) {
+      fetch(names);
+      std::vector<NameAnswer> answers;
+      answers.reserve(names.size());
+      for (const auto& name : names) answers.push_back(known_.at(name));
+      return answers;
+    };
+  }
+
+ private:
+  const Resolver& resolve_;
+  std::map<std::string, NameAnswer> known_;
+};
+
+// The entries that have one of the addresses: the literal ones, or, if there is none, names.
+Places entries_at(const std::vector<Ipv4>& addresses, const JobSpec& job, Lookups& lookups) {
+  const auto fits = [&addresses](Ipv4 address) {
+    return std::find(addresses.begin(), addresses.end(), address) != addresses.end();
+  };
+  Places places;
+  for (std::size_t i = 0; i < job.ips.size(); ++i) {
+    const auto literal = parse_ipv4(job.ips[i]);
+    if (literal && fits(*literal)) places.push_back(i);
+  }
+  if (!places.empty() || addresses.empty()) return places;
+  lookups.fetch(job.ips);
+  for (std::size_t i = 0; i < job.ips.size(); ++i) {
+    const auto found = lookups.addresses_of(job.ips[i]);
+    if (std::any_of(found.begin(), found.end(), fits)) places.push_back(i);
+  }
+  return places;
+}
+
+// The name of a single node in its endpoints, and who gave it, for messages.
+std::pair<std::string, std::string> wished_host(const JobSpec& job) {
+  const std::string& entry = job.ips.front();
+  if (!job.host) return {entry, job.ips_source};
+  if (!job.ips_given) return {*job.host, job.host_source};
+  // An option beats a variable; two options must agree.
+  if (job.host_source == "--host" && *job.host != entry) {
+    throw UsageError(
+        fmt::format("--host {} is not in {} {}; name the same node in both, or leave one out",
+                    *job.host, job.ips_source, entry));
+  }
+  return {entry, job.ips_source};
+}
+
+[[noreturn]] void refuse_stranger(const std::string& host, const std::string& source,
+                                  const Machine& here, const std::string& failures) {
+  throw UsageError(
+      fmt::format("{} {} is not an address of this machine ({}), which has {}{}; name one of them",
+                  source, host, here.host_name, fmt::join(here.addresses, ", "), failures));
+}
+
+void must_be_mine(const JobSpec& job, const Machine& here, Lookups& lookups) {
+  if (is_mine(here, *job.host, lookups.as_resolver())) return;
+  refuse_stranger(*job.host, job.host_source, here, lookups.failures());
+}
+
+// A POD_IP that Kubernetes set for other reasons is told as well: to guess past it might make two
+// pods of one machine the same node.
+[[noreturn]] void refuse_host(const JobSpec& job, const Lookups& lookups) {
+  const bool variable = job.host_source != "--host";
+  throw UsageError(
+      fmt::format("{} {} is not in {} {}{}; {}", job.host_source, *job.host, job.ips_source,
+                  list_of(job.ips), lookups.failures(),
+                  variable ? fmt::format("unset {}, or correct {}", job.host_source, job.ips_source)
+                           : "name this node as it stands there, or leave --host out"));
+}
+
+std::vector<std::string> names_at(const Places& places, const JobSpec& job) {
+  std::vector<std::string> names;
+  for (const std::size_t place : places) {
+    names.push_back(fmt::format("{} (place {})", job.ips[place], place));
+  }
+  return names;
+}
+
+std::size_t place_of_wished_host(const JobSpec& job, const Machine& here, Lookups& lookups) {
+  Places places;
+  for (std::size_t i = 0; i < job.ips.size(); ++i) {
+    if (job.ips[i] == *job.host) places.push_back(i);
+  }
+  if (places.empty()) places = entries_at(lookups.addresses_of(*job.host), job, lookups);
+  if (places.empty()) refuse_host(job, lookups);
+  if (places.size() > 1) {
+    throw UsageError(
+        fmt::format("{} {} fits several entries of {}: {}; name this node as it stands there, and "
+                    "each node once",
+                    job.host_source, *job.host, job.ips_source, list_of(names_at(places, job))));
+  }
+  must_be_mine(job, here, lookups);
+  return places.front();
+}
+
+Places own_entries(const JobSpec& job, const Machine& here, Lookups& lookups) {
+  std::vector<Ipv4> literals;
+  Places places;
+  for (std::size_t i = 0; i < job.ips.size(); ++i) {
+    if (const auto address = parse_ipv4(job.ips[i])) literals.push_back(*address);
+    if (is_name_of(here, job.ips[i])) places.push_back(i);
+  }
+  const auto own = own_among(here, literals);
+  if (!own.empty()) {
+    const auto by_address = entries_at(own, job, lookups);
+    places.insert(places.end(), by_address.begin(), by_address.end());
+    std::sort(places.begin(), places.end());
+  }
+  if (!places.empty()) return places;
+  lookups.fetch(job.ips);
+  for (std::size_t i = 0; i < job.ips.size(); ++i) {
+    if (!own_among(here, lookups.addresses_of(job.ips[i])).empty()) places.push_back(i);
+  }
+  return places;
+}
+
+std::size_t place_of_own_entry(const JobSpec& job, const Machine& here, Lookups& lookups) {
+  const Places places = own_entries(job, here, lookups);
+  if (places.size() == 1) return places.front();
+  if (places.empty()) {
+    throw UsageError(fmt::format(
+        "no entry of {} {} is {}{}; start the launcher on the nodes of the list, or correct the "
+        "list",
+        job.ips_source, list_of(job.ips), described(here), lookups.failures()));
+  }
+  throw UsageError(
+      fmt::format("several entries of {} are {}: {}; say with --host which of them "
+                  "this launcher is",
+                  job.ips_source, described(here), list_of(names_at(places, job))));
+}
+
+// A rank that contradicts the list would give two nodes one place.
+void must_fit_rank(const JobSpec& job, std::size_t place) {
+  if (!job.node_rank || static_cast<std::size_t>(*job.node_rank) == place) return;
+  throw UsageError(
+      fmt::format("this node is {} at place {} of {}, but its rank is given as {} (--rank or "
+                  "PADDLE_TRAINER_ID); leave the rank out, or put the list into its order",
+                  job.ips[place], place, job.ips_source, *job.node_rank));
+}
+
+// A name that /etc/hosts gives to loopback here is known to the others under another address, and
+// of several addresses they may choose any: then only listening on all of them will do.
+std::optional<Ipv4> listening_address(const std::string& host, const Machine& here,
+                                      Lookups& lookups) {
+  if (const auto literal = parse_ipv4(host)) return literal;
+  const auto own = own_among(here, lookups.addresses_of(host));
+  if (own.size() != 1 || is_loopback(own.front())) return std::nullopt;
+  return own.front();
+}
+
+OwnNode node_of_master(const JobSpec& job, const Machine& here, Lookups& lookups) {
+  OwnNode node;
+  if (job.host) {
+    must_be_mine(job, here, lookups);
+    node.host = *job.host;
+  }
+  node.place = static_cast<std::size_t>(job.node_rank.value_or(0));
+  if (is_meeting_point(job, here, lookups.as_resolver())) {
+    node.address = listening_address(job.master->host, here, lookups);
+  }
+  return node;
+}
+
+}  // namespace
+
+OwnNode find_own_node(const JobSpec& job, const Machine& here, const Resolver& resolve) {
+  Lookups lookups(resolve);
+  if (job.master) return node_of_master(job, here, lookups);
+  if (job.ips.size() == 1) {
+    auto [host, source] = wished_host(job);
+    if (!is_mine(here, host, resolve)) refuse_stranger(host, source, here, "");
+    return {std::move(host), 0, std::nullopt};
+  }
+  const std::size_t place =
+      job.host ? place_of_wished_host(job, here, lookups) : place_of_own_entry(job, here, lookups);
+  must_fit_rank(job, place);
+  const std::string& entry = job.ips[place];
+  return {entry, place, listening_address(entry, here, lookups)};
+}
+
+bool is_meeting_point(const JobSpec& job, const Machine& here, const Resolver& resolve) {
+  return job.master && is_mine(here, job.master->host, resolve);
+}
+
+}  // namespace paddle_launch

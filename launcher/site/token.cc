@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/site/token.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "launcher/job/errors.h"
+#include "launcher/os/side_process.h"
+#include "launcher/os/unique_fd.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::size_t kShortest = 16;
+constexpr std::size_t kLongest = 4096;
+constexpr std::chrono::seconds kPatienceWithUserDatabase{5};
+
+[[noreturn]] void refuse(const std::string& source, const std::string& reason,
+                         const std::string& remedy) {
+  throw UsageError(fmt::format("{}: {}; {}", source, reason, remedy));
+}
+
+// Bytes that an editor or `echo` adds must not make two secrets of one.
+std::string without_trailing_space(std::string text) {
+  text.erase(text.find_last_not_of(" \t\r\n\v\f") + 1);
+  return text;
+}
+
+std::string how_to_make(const std::string& path) {
+  return fmt::format(
+      "make one with: (umask 077; openssl rand -hex 32 > {0}), and copy it to "
+      "every node",
+      path);
+}
+
+void check_length(const std::string& secret, const std::string& source, const std::string& remedy) {
+  if (secret.size() >= kShortest && secret.size() <= kLongest) return;
+  refuse(source,
+         fmt::format("the token has {} bytes, and {} to {} are needed",
+                     secret.size() > kLongest ? "too many" : std::to_string(secret.size()),
+                     kShortest, kLongest),
+         remedy);
+}
+
+void check_owner_and_mode(const struct stat& file, const std::string& path,
+                          const std::string& source) {
+  if (!S_ISREG(file.st_mode)) {
+    refuse(source, "this is not a regular file", "name a file that holds the token");
+  }
+  if (file.st_uid != geteuid() && file.st_uid != 0) {
+    refuse(source,
+           fmt::format("the file belongs to user id {}, not to {} or root, so others know the "
+                       "token",
+                       file.st_uid, user_name()),
+           fmt::format("take a file of your own; {}", how_to_make(path)));
+  }
+  if ((file.st_mode & 077) != 0) {
+    refuse(source,
+           fmt::format("its mode is {:04o}, so others may read or change the token",
+                       file.st_mode & 07777),
+           fmt::format("chmod 600 {}", path));
+  }
+}
+
+std::string read_at_most(int fd, std::size_t most, const std::string& source) {
+  std::string content(most, '\0');
+  std::size_t filled = 0;
+  while (filled < most) {
+    const ssize_t got = read(fd, content.data() + filled, most - filled);
+    if (got == 0) break;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) refuse(source, std::strerror(errno), "give a file that can be read");
+    filled += static_cast<std::size_t>(got);
+  }
+  content.resize(filled);
+  return content;
+}
+
+// The opened file is examined, not its name: that could be another file a moment later.
+// Non-blocking, since opening a FIFO would wait for its other end.
+Token token_in(const std::string& path, const std::string& source) {
+  const UniqueFd opened(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!opened) {
+    const int error = errno;
+    refuse(source, fmt::format("cannot open the token file: {}", std::strerror(error)),
+           error == ENOENT ? how_to_make(path) : "give a file that you can read");
+  }
+  struct stat file {};
+  if (fstat(opened.get(), &file) != 0) refuse(source, std::strerror(errno), how_to_make(path));
+  check_owner_and_mode(file, path, source);
+  // One more than the longest: the end of a line.
+  std::string content = read_at_most(opened.get(), kLongest + 1, source);
+  if (file.st_size <= static_cast<off_t>(kLongest + 1)) {
+    content = without_trailing_space(std::move(content));
+  }
+  check_length(content, source, how_to_make(path));
+  return {std::move(content), source};
+}
+
+// None: nobody says where the user keeps settings.
+std::optional<std::string> usual_path(const Environment& env) {
+  const std::string file = "/paddle-launch/token";
+  const std::string settings = lookup(env, "XDG_CONFIG_HOME").value_or("");
+  if (settings.starts_with('/')) return settings + file;  // XDG: a relative path is to be ignored
+  const std::string home = lookup(env, "HOME").value_or("");
+  if (home.empty()) return std::nullopt;
+  return home + "/.config" + file;
+}
+
+// In a container HOME is often a directory that the user may not enter: nothing is there then.
+bool is_there(const std::string& path) {
+  struct stat file {};
+  return stat(path.c_str(), &file) == 0;
+}
+
+std::string name_of_user(uid_t uid) {
+  std::vector<char> text(16384);
+  passwd entry{};
+  passwd* found = nullptr;
+  if (getpwuid_r(uid, &entry, text.data(), text.size(), &found) != 0 || found == nullptr) return "";
+  return found->pw_name;
+}
+
+}  // namespace
+
+Token find_token(const JobSpec& job, const Environment& env) {
+  if (job.token_file) return token_in(*job.token_file, "--token_file " + *job.token_file);
+  if (job.token) {
+    Token token{without_trailing_space(*job.token), "PADDLE_LAUNCH_TOKEN"};
+    check_length(token.secret, token.source,
+                 "set it to the output of `openssl rand -hex 32`, the same on every node, or unset "
+                 "it");
+    return token;
+  }
+  const auto path = usual_path(env);
+  if (!path || !is_there(*path)) return {};
+  return token_in(*path, *path);
+}
+
+std::string user_name() {
+  const uid_t uid = geteuid();
+  // The user database may be on a network that hangs.
+  const auto name = run_aside(kPatienceWithUserDatabase, [uid] { return name_of_user(uid); });
+  return name && !name->empty() ? *name : fmt::format("uid {}", uid);
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/tell/check_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "launcher/tell/checked_links.h"
+#include "launcher/tell/columns.h"
+#include "launcher/tell/network_advice.h"
+#include "launcher/tell/words.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::size_t kMostInMatrix = 16;
+constexpr std::size_t kMostFailures = 50;
+constexpr std::size_t kSlowest = 5;
+constexpr std::size_t kMostNames = 6;
+constexpr std::size_t kLongestPortList = 60;
+constexpr double kWorstClockMs = 1e12;
+constexpr double kClockLimitMs = 1000;
+
+using Names = std::vector<std::string>;
+
+std::size_t place(int node) { return static_cast<std::size_t>(node); }
+
+bool is_silent(const LinkCheck& check, std::size_t node) {
+  return std::find(check.silent.begin(), check.silent.end(), static_cast<int>(node)) !=
+         check.silent.end();
+}
+
+std::string host_of(const LinkCheck& check, int node) {
+  return one_line(check.nodes[place(node)].host);
+}
+
+std::string pair_of(const LinkCheck& check, const LinkTry& link) {
+  return host_of(check, link.from) + " -> " + host_of(check, link.to);
+}
+
+std::string counted(int count, const char* thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+// Few digits, so that columns stay narrow.
+std::string short_ms(double ms) {
+  return fmt::format("{:.{}f}", ms, ms < 9.995 ? 2 : ms < 99.95 ? 1 : 0);
+}
+
+std::string clock_text(const ClockDifference& clock) {
+  return fmt::format("clock {:+.1f} ± {:.1f} ms\n",
+                     std::clamp(clock.ms, -kWorstClockMs, kWorstClockMs),
+                     std::clamp(clock.error_ms, 0.0, kWorstClockMs));
+}
+
+std::string legend(const LinkCheck& check) {
+  std::vector<Names> rows;
+  std::vector<std::size_t> widths(4, 0);
+  for (std::size_t i = 0; i < check.nodes.size(); ++i) {
+    const CheckedNode& node = check.nodes[i];
+    rows.push_back(
+        {fmt::format("{:>4}", i), one_line(node.host), one_line(node.machine),
+         node.cards > 0 ? counted(node.cards, "card") : counted(node.trainers, "trainer")});
+    for (std::size_t c = 0; c < widths.size(); ++c)
+      widths[c] = std::max(widths[c], columns(rows.back()[c]));
+  }
+  std::string text = "nodes:\n";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t c = 0; c < widths.size(); ++c) text += padded(rows[i][c], widths[c]) + "  ";
+    text += is_silent(check, i) ? "lost during the check\n" : clock_text(check.nodes[i].wall_clock);
+  }
+  return text;
+}
+
+std::string cell(const LinkTry* link) {
+  if (link == nullptr) return "?";
+  return link->problem.empty() ? short_ms(ms_of(*link)) : "FAIL";
+}
+
+std::string matrix(const LinkCheck& check, const Links& links) {
+  const std::size_t size = check.nodes.size();
+  Links grid(size * size, nullptr);
+  for (const LinkTry* link : links) grid[place(link->from) * size + place(link->to)] = link;
+  std::string text = "milliseconds until connected, from (down) to (across):\n    ";
+  for (std::size_t to = 0; to < size; ++to) text += fmt::format("{:>7}", to);
+  text += '\n';
+  for (std::size_t from = 0; from < size; ++from) {
+    text += fmt::format("{:>4}", from);
+    for (std::size_t to = 0; to < size; ++to)
+      text += fmt::format("{:>7}", from == to ? "-" : cell(grid[from * size + to]));
+    text += '\n';
+  }
+  return text;
+}
+
+std::string failures(const LinkCheck& check, const Links& failed) {
+  if (failed.empty()) return "";
+  std::string text = "failed:\n";
+  for (std::size_t i = 0; i < std::min(failed.size(), kMostFailures); ++i) {
+    const LinkTry& link = *failed[i];
+    text += fmt::format("{:>4} -> {}: {}, port {}: {}\n", link.from, link.to, pair_of(check, link),
+                        link.port, one_line(link.problem));
+  }
+  if (failed.size() > kMostFailures)
+    text += fmt::format("     … {} more\n", failed.size() - kMostFailures);
+  return text;
+}
+
+std::string slow_links(const LinkCheck& check, const Links& links) {
+  const Links slowest = slowest_of(links, kSlowest);
+  if (slowest.empty()) return "";
+  std::string text = "the slowest:\n";
+  for (const LinkTry* link : slowest) {
+    text += fmt::format("{:>4} -> {}: {}, port {}: {} ms\n", link->from, link->to,
+                        pair_of(check, *link), link->port, short_ms(ms_of(*link)));
+  }
+  return text;
+}
+
+std::string ports_of(const Links& failed) {
+  std::vector<int> ports;
+  for (const LinkTry* link : failed) ports.push_back(link->port);
+  std::sort(ports.begin(), ports.end());
+  ports.erase(std::unique(ports.begin(), ports.end()), ports.end());
+  std::string list = rank_ranges(ports);
+  if (list.size() <= kLongestPortList) return list;
+  return fmt::format("between {} and {}", ports.front(), ports.back());
+}
+
+std::string what_to_do(const Links& failed) {
+  if (failed.empty()) return "";
+  std::vector<std::pair<std::string_view, const LinkTry*>> kinds;  // an advice, and who needs it
+  for (const LinkTry* link : failed) {
+    const std::string_view advice = network_advice(link->problem);
+    const bool known = std::any_of(kinds.begin(), kinds.end(),
+                                   [advice](const auto& kind) { return kind.first == advice; });
+    if (!advice.empty() && !known) kinds.emplace_back(advice, link);
+  }
+  std::string text = "what to do:\n";
+  for (const auto& [advice, link] : kinds)
+    text += fmt::format("  {}: {}\n", one_line(link->problem), advice);
+  return text + fmt::format(
+                    "  let TCP pass between these nodes (ports {} were tried; --port_range keeps "
+                    "trainers within ports that a firewall lets through), or ask the administrator "
+                    "of the network with the lines above\n",
+                    ports_of(failed));
+}
+
+std::string lost_nodes(const LinkCheck& check) {
+  Names lost;
+  for (const int node : check.silent) {
+    const bool known = node >= 0 && place(node) < check.nodes.size();
+    lost.push_back(known ? host_of(check, node) : fmt::format("node {}", node));
+  }
+  if (lost.empty()) return "";
+  return fmt::format("lost during the check: {}\n", some_of(lost, lost.size(), kMostNames));
+}
+
+std::string clock_warning(const LinkCheck& check) {
+  if (check.nodes.empty()) return "";
+  const auto [first, last] = std::minmax_element(
+      check.nodes.begin(), check.nodes.end(),
+      [](const auto& a, const auto& b) { return a.wall_clock.ms < b.wall_clock.ms; });
+  const double apart = last->wall_clock.ms - first->wall_clock.ms;
+  if (!(apart - last->wall_clock.error_ms - first->wall_clock.error_ms > kClockLimitMs)) return "";
+  Names off;
+  for (const CheckedNode& node : check.nodes) {
+    const double ms = node.wall_clock.ms;
+    if (std::abs(ms) > kClockLimitMs / 2)
+      off.push_back(fmt::format("{} {:+.1f} s", one_line(node.host), ms / 1000));
+  }
+  return fmt::format(
+      "warning: the wall clocks differ by {:.1f} s ({}): the times in the logs of different nodes "
+      "cannot be compared; let NTP or chrony set the clocks\n",
+      apart / 1000, some_of(off, off.size(), kMostNames));
+}
+
+std::string verdict(const LinkCheck& check, const Links& links, std::size_t failed) {
+  const std::size_t all = number_of_links(check);
+  if (all == 0) return "there is no other node, so there is no link to try";
+  const std::size_t untried = all - links.size();
+  if (failed > 0 && untried > 0)
+    return fmt::format("{} of {} links failed, {} not tried", failed, all, untried);
+  if (failed > 0) return fmt::format("{} of {} links failed", failed, all);
+  if (untried > 0) return fmt::format("{} of {} links not tried", untried, all);
+  const LinkTry& slowest = *slowest_of(links, 1).front();
+  return fmt::format("all {} links work, the slowest took {} ms ({})", all,
+                     short_ms(ms_of(slowest)), pair_of(check, slowest));
+}
+
+std::string lost_count(const LinkCheck& check) {
+  if (check.silent.empty()) return "\n";
+  return fmt::format("; {} lost during the check\n",
+                     counted(static_cast<int>(check.silent.size()), "node"));
+}
+
+}  // namespace
+
+bool all_links_work(const LinkCheck& check) {
+  const Links links = links_of(check);
+  return check.silent.empty() && links.size() == number_of_links(check) && failed_of(links).empty();
+}
+
+std::string check_table(const LinkCheck& check) {
+  const Links links = links_of(check);
+  const Links failed = failed_of(links);
+  std::string text;
+  if (check.nodes.size() <= kMostInMatrix) text += legend(check) + matrix(check, links);
+  text += failures(check, failed);
+  if (check.nodes.size() > kMostInMatrix) text += slow_links(check, links);
+  text += what_to_do(failed) + lost_nodes(check) + clock_warning(check);
+  return text + verdict(check, links, failed.size()) + lost_count(check);
+}
+
+}  // namespace paddle_launch

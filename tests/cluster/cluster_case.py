@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launchers on four test hosts, n1 … n4. All of them see the test's directory; nothing may be left on any host when a
+test ends."""
+
+import contextlib
+import os
+import tempfile
+from unittest import mock
+
+from test_hosts import HOSTS, TestHosts, require_test_hosts
+
+from harness import DEADLINE, Launch, LauncherCase, binary, describe, wait_until
+
+SEEN_BY_ALL = "/var/tmp"  # a host's /tmp is its own
+PER_NODE = 2
+
+
+class ClusterCase(LauncherCase):
+    HOSTS = {}  # options of TestHosts
+
+    @classmethod
+    def setUpClass(cls):
+        require_test_hosts()
+        cls.hosts = cls.enterClassContext(TestHosts(share=[os.path.dirname(binary())], **cls.HOSTS))
+        cls.names = cls.hosts.names
+        cls.addresses = [cls.hosts.address(name) for name in cls.names]
+        cls.ips = ",".join(cls.addresses)
+
+    def setUp(self):
+        with mock.patch.object(tempfile, "tempdir", SEEN_BY_ALL):
+            super().setUp()
+
+    def tearDown(self):
+        try:
+            super().tearDown()
+            self.assertEqual(self.hosts.leftovers(), [])
+        finally:
+            for _, pid, _ in self.hosts.leftovers():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, 9)
+
+    # starting
+
+    def start_on(self, host, *args, **how):
+        """A launcher there, with just these arguments."""
+        return Launch(self, args, prefix=[*HOSTS, "run", "--name", self.hosts.name, host], **how)
+
+    def usual(self, host, ips=None):
+        """What a user types on every node, with a log directory of the host's own."""
+        return [f"--ips={ips or self.ips}", f"--nproc_per_node={PER_NODE}", f"--log_dir=log.{host}"]
+
+    def start_node(self, host, *args, ips=None, **how):
+        return self.start_on(host, *self.usual(host, ips), *args, **how)
+
+    def start_nodes(self, *args, hosts=None, **how):
+        """The same on all of these hosts; {host: Launch}."""
+        return {host: self.start_node(host, *args, **how) for host in hosts or self.names}
+
+    def wait_all(self, runs, seconds=DEADLINE):
+        """The exit status of each."""
+        for run in runs.values():
+            run.wait(seconds)
+        return {host: run.status for host, run in runs.items()}
+
+    # claims
+
+    def wait_told(self, run, text, seconds=DEADLINE):
+        def look():
+            if text in run.err:
+                return True
+            if not run.running() and text not in run.err:
+                raise AssertionError(f"the launcher ended and did not say {text!r}\n{run.told()}")
+            return False
+        wait_until(look, lambda: f"{text!r} in\n{run.told()}", seconds)
+
+    def assert_all_end(self, runs, status, seconds=DEADLINE):
+        ended = self.wait_all(runs, seconds)
+        self.assertEqual(ended, dict.fromkeys(runs, status), self.all_told(runs))
+
+    def assert_all_told(self, runs, *texts):
+        for run in runs.values():
+            self.assert_told(run, *texts)
+
+    def all_told(self, runs):
+        return "\n".join(f"=== {host}\n{run.told()}" for host, run in runs.items())
+
+    def ranks_of(self, host, per_node=PER_NODE):
+        first = self.names.index(host) * per_node
+        return list(range(first, first + per_node))
+
+    def environment_of(self, rank):
+        """What a trainer wrote with `env >env.RANK`."""
+        return dict(line.split("=", 1) for line in self.read(f"env.{rank}").splitlines() if "=" in line)
+
+
+__all__ = ["ClusterCase", "PER_NODE", "describe"]

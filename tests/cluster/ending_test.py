@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a job on four hosts ends when a trainer, a launcher or a user ends it: everywhere, with one verdict, and with
+nothing left."""
+
+import os
+import re
+import signal
+import unittest
+
+from cluster_case import PER_NODE, ClusterCase
+
+from harness import ABORT, HOLD, SH, status_field, wait_until
+
+WORLD = 4 * PER_NODE
+
+
+class EndingTest(ClusterCase):
+    def start_job(self, then, *options, before=""):
+        """All trainers are at the gate; then each runs the shell text. Returns (runs, pids by rank)."""
+        self.the_gate = self.gate()
+        runs = self.start_nodes(*options, SH, "-c", before + HOLD + then)
+        return runs, self.wait_all_ready(runs)
+
+    def wait_all_ready(self, runs):
+        def look():
+            for run in runs.values():
+                self.assertTrue(run.running(), run.told())
+            return all((self.dir / f"ready.{rank}").exists() for rank in range(WORLD))
+        wait_until(look, lambda: self.all_told(runs))
+        return {rank: int(self.read(f"ready.{rank}")) for rank in range(WORLD)}
+
+    def assert_abort(self, runs, ranks):
+        for run in runs.values():
+            self.assert_abort_line(run, WORLD, ranks)
+            self.assertEqual(run.err.count("ABORT!!!"), 1, run.told())
+
+    def assert_report(self, runs, where, *texts):
+        """These launchers tell the report, the others only that it happened."""
+        for host, run in runs.items():
+            report = run.err[run.err.index("ABORT!!!"):].split("\n", 1)[1]
+            if host not in where:
+                self.assertEqual(report.strip(), "", run.told())
+            for text in texts if host in where else ():
+                self.assertRegex(report, text, run.told())
+
+    def test_a_trainers_exit_code_is_everyones_on_whichever_host_it_dies(self):
+        for place, host in enumerate(self.names):
+            with self.subTest(host=host):
+                rank = place * PER_NODE + 1
+                runs, pids = self.start_job(
+                    f"[ $PADDLE_TRAINER_ID = {rank} ] && echo the last words && exit 7; exec sleep 1000")
+                self.the_gate.open()
+                self.assert_all_end(runs, 7)
+                self.assert_abort(runs, [rank])
+                address = self.hosts.address(host)
+                self.assert_report(runs, {host, "n1"}, rf"(?m)^  rank +{rank} ", rf"(?m)^  node +{host} \({address}\)$",
+                                   rf"(?m)^  pid +{pids[rank]}$", r"(?m)^  what +exit code 7$",
+                                   rf"log\.{host}/workerlog\.{rank}", r"(?m)^the last words$",
+                                   rf"stopped +because of it: rank {stopped(rank)}\n")
+                self.assert_all_told(runs, f"rank {rank} on {address} failed: exit code 7; stopping")
+                self.assertEqual(self.hosts.leftovers(), [])
+                self.again()
+
+    def again(self):
+        for rank in range(WORLD):
+            os.unlink(self.dir / f"ready.{rank}")
+
+    def test_a_trainers_signal_is_everyones_on_whichever_host_it_dies(self):
+        for place, host in enumerate(self.names):
+            with self.subTest(host=host):
+                runs, pids = self.start_job("")
+                rank = place * PER_NODE
+                os.kill(pids[rank], signal.SIGSEGV)
+                self.assert_all_end(runs, 128 + signal.SIGSEGV)
+                self.assert_abort(runs, [rank])
+                self.assert_report(runs, {host, "n1"}, r"killed by SIGSEGV", rf"(?m)^  pid +{pids[rank]}$")
+                self.assertEqual(self.hosts.leftovers(), [])
+                self.again()
+
+    def test_a_killed_launcher_is_a_lost_node_on_whichever_host(self):
+        for host in self.names:
+            with self.subTest(host=host):
+                runs, _ = self.start_job("exec sleep 1000")
+                killed = runs.pop(host)
+                killed.send(signal.SIGKILL)
+                killed.wait()
+                self.assert_all_end(runs, 75)
+                self.assert_abort(runs, self.ranks_of(host))
+                address = re.escape(self.hosts.address(host))
+                self.assert_report(runs, set(runs), rf"(?m)^  node +{address}.* was lost: ",
+                                   rf"(?m)^  lost +rank {self.ranks_of(host)[0]}-{self.ranks_of(host)[1]} ")
+                wait_until(lambda: not self.hosts.leftovers(), lambda: f"left: {self.hosts.leftovers()}")
+                self.again()
+
+    def test_an_interrupt_on_any_host_stops_the_job(self):
+        for host, number in zip(self.names, (signal.SIGINT, signal.SIGTERM, signal.SIGINT, signal.SIGTERM)):
+            with self.subTest(host=host, number=number):
+                runs, _ = self.start_job("exec sleep 1000")
+                runs[host].send(number)
+                self.assert_all_end(runs, 128 + number)
+                self.assert_all_told(runs, f"the launcher on {self.hosts.address(host)} was stopped by {number.name}")
+                for run in runs.values():
+                    self.assertNotIn("ABORT", run.err)
+                self.assertEqual(self.hosts.leftovers(), [])
+                self.again()
+
+    def test_a_second_interrupt_kills_deaf_trainers_everywhere(self):
+        for host in ("n1", "n3"):
+            with self.subTest(host=host):
+                runs, _ = self.start_job("", "--grace=600", before="trap '' TERM; ")
+                runs[host].send(signal.SIGINT)
+                for run in runs.values():
+                    self.wait_told(run, "was stopped by SIGINT")
+                # Two interrupts within half a second are one.
+                wait_until(lambda: runs[host].send(signal.SIGINT) or "interrupted again" in runs[host].err, "the kill")
+                self.assert_all_end(runs, 130)
+                self.again()
+
+    def test_nodes_that_finish_early_wait_and_end_with_0_with_the_others(self):
+        gates = [self.gate()]
+        os.mkfifo(self.dir / "second")
+        second = os.open(self.dir / "second", os.O_RDWR)
+        runs = self.start_nodes(SH, "-c", "exec 4<second; " + HOLD + "[ $PADDLE_TRAINER_ID -lt 4 ] || read _ <&4 || :")
+        self.wait_all_ready(runs)
+        gates[0].open()
+        for host in ("n1", "n2"):
+            self.wait_told(runs[host], "the processes of this node have ended; waiting for the other nodes to end")
+        self.assertTrue(all(run.running() for run in runs.values()))
+        os.close(second)
+        self.assert_all_end(runs, 0)
+        self.assert_all_told(runs, "Local processes completed.")
+
+    def test_an_interrupt_on_a_node_that_finished_early_stops_the_job(self):
+        for host in ("n1", "n2"):
+            with self.subTest(host=host):
+                low, high = (0, 1) if host == "n1" else (2, 3)
+                runs, _ = self.start_job(f"case $PADDLE_TRAINER_ID in {low}|{high}) exit 0;; esac; exec sleep 1000")
+                self.the_gate.open()
+                self.wait_told(runs[host], "the processes of this node have ended")
+                runs[host].send(signal.SIGINT)
+                self.assert_all_end(runs, 130)
+                self.assert_all_told(runs, f"the launcher on {self.hosts.address(host)} was stopped by SIGINT")
+                self.again()
+
+    def test_failures_on_two_nodes_at_once_are_one_verdict(self):
+        runs, _ = self.start_job("case $PADDLE_TRAINER_ID in 3) exit 7;; 6) exit 9;; esac; exec sleep 1000")
+        self.the_gate.open()
+        ended = self.wait_all(runs)
+        self.assertEqual(len(set(ended.values())), 1, self.all_told(runs))
+        self.assertIn(ended["n1"], (7, 9))
+        first = {7: 3, 9: 6}[ended["n1"]]
+        lines = {re.search(r"ABORT!!!.*", run.err).group() for run in runs.values()}
+        self.assertEqual(len(lines), 1, self.all_told(runs))
+        self.assertIn(lines.pop(), [ABORT.format(WORLD, ranks) for ranks in ("3,6", str(first))])
+        failing = {3: "n2", 6: "n4"}[first]
+        self.assert_report(runs, {"n1", failing}, rf"(?m)^  rank +{first} ")
+
+    def test_a_log_that_cannot_be_opened_stops_all_with_its_text(self):
+        os.makedirs(self.dir / "log.n3" / "workerlog.5")  # a directory is in the way: found when the ranks are known
+        runs = self.start_nodes(SH, "-c", "exec sleep 1000")
+        ended = self.wait_all(runs)
+        self.assertTrue(all(ended.values()), ended)
+        self.assert_all_told(runs, "workerlog.5")
+        self.assertEqual(len(set(ended.values())), 1, self.all_told(runs))
+
+    def test_a_program_that_is_missing_on_one_node_stops_all_with_its_text(self):
+        for host in ("n1", "n2", "n4"):
+            self.hosts.output(host, ["sh", "-c", "printf '#!/bin/sh\\nexec sleep 1000\\n' >/tmp/train; chmod +x /tmp/train"])
+        self.addCleanup(lambda: [self.hosts.output(host, ["rm", "-f", "/tmp/train"]) for host in self.names])
+        runs = self.start_nodes("/tmp/train")
+        ended = self.wait_all(runs)
+        self.assertTrue(all(ended.values()), ended)
+        self.assert_told(runs.pop("n3"), "training_script /tmp/train: No such file or directory")
+        self.assert_all_told(runs, "10.77.0.3 (n3): training_script /tmp/train: No such file or directory")
+
+    def test_an_idle_job_wakes_no_launcher(self):
+        runs, _ = self.start_job("")
+        def switches():
+            return {host: int(status_field(run.pid, "voluntary_ctxt_switches")) for host, run in runs.items()}
+        def quiet():
+            before = switches()
+            os.sched_yield()
+            signal.sigtimedwait([], 3)
+            return all(now - before[host] <= 2 for host, now in switches().items())
+        wait_until(quiet, "three seconds in which no launcher wakes")
+        self.the_gate.open()
+        self.assert_all_end(runs, 0)
+
+
+def stopped(but):
+    """All ranks of the job but one, as the report writes them."""
+    ranges = [(0, but - 1), (but + 1, WORLD - 1)]
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in ranges if low <= high)
+
+
+if __name__ == "__main__":
+    unittest.main()

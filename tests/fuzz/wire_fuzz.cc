@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes of anybody's choice for all that reads bytes from the network. Run by tests/fuzz/run.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/channel/message.h"
+#include "launcher/channel/packed_pods.h"
+
+namespace paddle_launch {
+namespace {
+
+// Not even 33 failures or a text of 1 KiB, the least that encode() cuts, fit into so few bytes.
+constexpr std::size_t kTooShortToCut = 512;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+void try_pods(std::string_view bytes, const std::vector<std::string>& known_hosts) {
+  const auto pods = unpack_pods(bytes, known_hosts);
+  if (!pods) return;
+  const std::string packed = pack_pods(*pods, known_hosts);
+  require(packed.size() <= bytes.size());  // ours is the shortest way to say it
+  require(unpack_pods(packed, known_hosts) == pods);
+}
+
+void try_message(std::string_view bytes) {
+  const auto message = decode(bytes);
+  if (!message) return;
+  const std::string encoded = encode(*message);
+  require(encoded.size() <= bytes.size());
+  const auto again = decode(encoded);
+  require(again.has_value());
+  const bool was_cut = encoded.size() < bytes.size() && bytes.size() > kTooShortToCut;
+  if (was_cut) {
+    require(encode(*again) == encoded);  // nothing is cut twice
+  } else {
+    require(*again == *message);
+  }
+  if (const auto* roster = std::get_if<RosterMessage>(&*message)) try_pods(roster->packed_pods, {});
+}
+
+}  // namespace
+}  // namespace paddle_launch
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const std::vector<std::string> known_hosts = {"10.0.0.1", "node-2", "", "10.0.0.1"};
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  paddle_launch::try_message(bytes);
+  paddle_launch::try_pods(bytes, {});
+  paddle_launch::try_pods(bytes, known_hosts);
+  // HANDSHAKE: its parser (launcher/channel/handshake.h) belongs here; its sources go into
+  // tests/fuzz/run, and a greeting into write_seeds.cc.
+  return 0;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes what honest launchers send into a folder, one file each: where the fuzzer starts from.
+//   write_seeds FOLDER
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "launcher/channel/message.h"
+#include "launcher/channel/packed_pods.h"
+#include "tests/unit/channel/sample_messages.h"
+
+int main(int argc, char** argv) {
+  using paddle_launch::PodOffer;
+  if (argc != 2) return 2;
+  std::vector<std::string> seeds;
+  for (const auto& message : paddle_launch::sample_messages())
+    seeds.push_back(paddle_launch::encode(message));
+
+  PodOffer listed = paddle_launch::sample_offer();
+  PodOffer counted = listed;
+  counted.host = "node-2";
+  counted.trainers = {{.cards = {{.name = "0", .index = "0", .pci_bus = {}}}, .port = 6070},
+                      {.cards = {{.name = "1", .index = "1", .pci_bus = {}}}, .port = 6071}};
+  const std::vector<PodOffer> pods = {listed, counted, counted, listed};
+  seeds.push_back(paddle_launch::pack_pods(pods, {}));
+  seeds.push_back(paddle_launch::pack_pods(pods, {"10.0.0.1", "node-2", "", "10.0.0.1"}));
+
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    std::ofstream file(std::string(argv[1]) + "/seed" + std::to_string(i), std::ios::binary);
+    if (!(file << seeds[i])) return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/channel/judge.h"
+
+#include <gtest/gtest.h>
+
+namespace paddle_launch {
+namespace {
+
+using Kind = StopCause::Kind;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+const SteadyTime kStart{};
+
+StopCause cause(Kind kind, int node, int status, int at_ms, const std::string& text) {
+  return {kind, node, status, text, kStart + milliseconds(at_ms)};
+}
+
+PodEnding failed(int node, int rank, int status, int at_ms) {
+  PodEnding ending;
+  ending.own = cause(Kind::WorkerFailed, node, status, at_ms, "rank " + std::to_string(rank));
+  FailureRecord record;
+  record.rank = rank;
+  ending.failures = {record};
+  return ending;
+}
+
+std::vector<PodAccount> four_pods() {
+  std::vector<PodAccount> pods;
+  for (int node = 0; node < 4; ++node) {
+    pods.push_back({.host = "10.0.0." + std::to_string(node + 1),
+                    .first_rank = node * 2,
+                    .ranks = 2,
+                    .ending = PodEnding{}});
+  }
+  return pods;
+}
+
+TEST(Judge, AllCompletedIsCompleted) {
+  const JobVerdict verdict = judge(four_pods());
+  EXPECT_EQ(verdict.first.kind, Kind::Completed);
+  EXPECT_EQ(verdict.first.status, 0);
+  EXPECT_TRUE(verdict.aborted.empty());
+}
+
+TEST(Judge, TheFirstFailureInTimeIsTheVerdictAndAllCulpritsAreNamed) {
+  auto pods = four_pods();
+  pods[1].ending = failed(1, 3, 9, 20);
+  pods[2].ending = failed(2, 4, 7, 10);
+  pods[0].ending->stopped = {0, 1};
+  pods[2].ending->stopped = {5};
+  const JobVerdict verdict = judge(pods);
+  EXPECT_EQ(verdict.first.status, 7);
+  EXPECT_EQ(verdict.first.node, 2);
+  EXPECT_EQ(verdict.aborted, (std::vector<int>{3, 4}));
+  EXPECT_EQ(verdict.stopped, (std::vector<int>{0, 1, 5}));
+  ASSERT_EQ(verdict.failures.size(), 2U);
+  EXPECT_EQ(verdict.failures.front().rank, 4);
+  EXPECT_EQ(verdict.doubt, "");
+}
+
+TEST(Judge, SaysSoWhenTheClocksDoNotTellWhoWasFirst) {
+  auto pods = four_pods();
+  pods[1].ending = failed(1, 3, 9, 11);
+  pods[1].error = microseconds(800);
+  pods[2].ending = failed(2, 4, 7, 10);
+  pods[2].error = microseconds(400);
+  const JobVerdict verdict = judge(pods);
+  EXPECT_EQ(verdict.first.status, 7);
+  EXPECT_NE(verdict.doubt.find("rank 3"), std::string::npos) << verdict.doubt;
+  EXPECT_NE(verdict.doubt.find("1.2 ms"), std::string::npos) << verdict.doubt;
+  pods[1].error = microseconds(500);
+  EXPECT_EQ(judge(pods).doubt, "");
+}
+
+TEST(Judge, ALostPodsRanksAreTheAbortedOnesAndWhoDiedOfItIsNot) {
+  auto pods = four_pods();
+  pods[3].ending.reset();
+  pods[3].cause = cause(Kind::PodLost, 3, 75, 10, "node 10.0.0.4 was lost");
+  pods[1].ending = failed(1, 2, 1, 15);
+  const JobVerdict verdict = judge(pods);
+  EXPECT_EQ(verdict.first.kind, Kind::PodLost);
+  EXPECT_EQ(verdict.first.status, 75);
+  EXPECT_EQ(verdict.aborted, (std::vector<int>{6, 7}));
+  EXPECT_TRUE(verdict.failures.empty());
+}
+
+TEST(Judge, APodThatIsLostAfterwardsChangesNothing) {
+  auto pods = four_pods();
+  pods[1].ending = failed(1, 2, 5, 10);
+  pods[3].ending.reset();
+  pods[3].cause = cause(Kind::PodLost, 3, 75, 500, "node 10.0.0.4 was lost");
+  const JobVerdict verdict = judge(pods);
+  EXPECT_EQ(verdict.first.status, 5);
+  EXPECT_EQ(verdict.aborted, std::vector<int>{2});
+}
+
+TEST(Judge, AnInterruptAfterTheOwnEndCounts) {
+  auto pods = four_pods();
+  pods[2].cause = cause(Kind::Interrupted, 2, 130, 10, "interrupted");
+  const JobVerdict verdict = judge(pods);
+  EXPECT_EQ(verdict.first.status, 130);
+  EXPECT_TRUE(verdict.aborted.empty());
+}
+
+TEST(Judge, NamesWhoDidNotTellHowTheyEnded) {
+  auto pods = four_pods();
+  pods[1].ending = failed(1, 2, 5, 10);
+  pods[3].ending.reset();
+  EXPECT_EQ(judge(pods).silent, std::vector<std::string>{"10.0.0.4"});
+}
+
+TEST(Judge, AnEchoPointsToTheConfessionOfAnotherPod) {
+  auto pods = four_pods();
+  pods[0].ending = failed(0, 1, 1, 10);
+  pods[0].ending->first_is_echo = true;
+  pods[2].ending->confession = Suspicion{5, "n3", "log/workerlog.5", "ValueError"};
+  const JobVerdict verdict = judge(pods);
+  ASSERT_TRUE(verdict.suspicion);
+  EXPECT_EQ(verdict.suspicion->rank, 5);
+  pods[0].ending->first_is_echo = false;
+  EXPECT_FALSE(judge(pods).suspicion);
+}
+
+}  // namespace
+}  // namespace paddle_launch

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// One message of every kind with every field set, for the tests and as seeds of the fuzzer.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "launcher/channel/message.h"
+#include "launcher/channel/packed_pods.h"
+
+namespace paddle_launch {
+
+inline SteadyTime sample_time(long ns) { return SteadyTime(std::chrono::nanoseconds(ns)); }
+
+inline PodOffer sample_offer() {
+  return {.name = "qwerty",
+          .host = "192.168.0.7",
+          .card_kind = CardKind::Npu,
+          .trainers = {{.cards = {{.name = "5", .index = "0", .pci_bus = {}},
+                                  {.name = "GPU-8f", .index = "1", .pci_bus = {}}},
+                        .port = 6071},
+                       {.cards = {{.name = "7", .index = "2", .pci_bus = {}}}, .port = 6171}},
+          .master_port = 45'123};
+}
+
+inline StopCause sample_cause() {
+  return {.kind = StopCause::Kind::PodLost,
+          .node = 4095,
+          .status = 75,
+          .text = "rank 5 on 192.168.0.2 failed: exit code 7",
+          .at = sample_time(-123'456'789)};
+}
+
+inline FailureRecord sample_failure() {
+  return {.exit = {.worker = 3,
+                   .pid = 4'194'303,
+                   .code = 0,
+                   .signal = 11,
+                   .core_dumped = true,
+                   .was_told_to_stop = true,
+                   .started = sample_time(86'400'000'000'000),
+                   .ended = sample_time(86'461'000'000'001)},
+          .rank = 32'767,
+          .local_rank = 7,
+          .node = "machine-7 (192.168.0.7)",
+          .cards = "card 3",
+          .when = "2026-07-01 12:34:56",
+          .log_path = "log/workerlog.7",
+          .log_excerpt = "Traceback\n  …\nValueError: 灯\n",
+          .log_readable = false,
+          .oom_kills = 2};
+}
+
+inline Suspicion sample_suspicion() {
+  return {.rank = 80'000,
+          .node = "machine-8",
+          .log_path = "log/workerlog.0",
+          .log_excerpt = "OutOfMemory\n"};
+}
+
+inline std::vector<LinkTry> sample_tries() {
+  return {{.from = 0, .to = 1, .port = 6070, .ms = 0.25, .problem = {}},
+          {.from = 4095, .to = 2, .port = 65'535, .ms = 5000, .problem = "connection refused"}};
+}
+
+inline LinkCheck sample_check() {
+  const CheckedNode node{.host = "10.0.0.1",
+                         .machine = "machine-1",
+                         .trainers = 8,
+                         .cards = 16,
+                         .wall_clock = {.ms = -3.5, .error_ms = 0.125}};
+  return {.nodes = {node, {}}, .tries = sample_tries(), .silent = {2, 3, 9}};
+}
+
+inline OfferMessage sample_offer_message() {
+  const PodClaim claim{.version = "0.1.0",
+                       .machine = "machine-1",
+                       .pid = 4711,
+                       .ips = {"192.168.0.6", "192.168.0.7", "192.168.0.6"},
+                       .nodes = 3,
+                       .place = 1,
+                       .sort_ip = true,
+                       .check = true,
+                       .command = "train.py --epochs 3",
+                       .problem = "no card is visible"};
+  return {.claim = claim, .offer = sample_offer(), .ips_digest = "0123456789abcdef"};
+}
+
+inline std::vector<Message> sample_messages() {
+  const PodEnding ending{.own = sample_cause(),
+                         .failures = {sample_failure(), FailureRecord{}},
+                         .stopped = {8, 9, 10, 3, 3, 2, 10'000'000, 0},
+                         .confession = sample_suspicion(),
+                         .first_is_echo = true};
+  const JobVerdict verdict{.first = sample_cause(),
+                           .doubt = "the clocks differ by more than the failures",
+                           .aborted = {5},
+                           .stopped = {0, 1, 2, 3, 4, 6, 7},
+                           .failures = {sample_failure()},
+                           .suspicion = sample_suspicion(),
+                           .silent = {"10.0.0.3", "10.0.0.4"}};
+  const PodOffer pod{
+      .name = {},
+      .host = "10.0.0.1",
+      .card_kind = CardKind::Gpu,
+      .trainers = {{.cards = {{.name = "0", .index = "0", .pci_bus = {}}}, .port = 6170}},
+      .master_port = 0};
+  return {
+      sample_offer_message(),
+      WaitingMessage{.missing = 3, .nodes = 4096, .names = {"10.0.0.3", "node 17"}},
+      RosterMessage{.mine = 2, .packed_pods = pack_pods({pod, pod}, {}), .warnings = {"hm", ""}},
+      RefusalMessage{.status = 2, .node = 17, .text = "10.0.0.3 says --sort_ip, others do not"},
+      StopMessage{sample_cause()},
+      KillMessage{},
+      ClockMessage{.steady = sample_time(77'000'000'001), .wall_ns = 1'800'000'000'123'456'789},
+      EndingMessage{ending},
+      VerdictMessage{verdict},
+      CheckReadyMessage{},
+      CheckGoMessage{},
+      CheckRowMessage{sample_tries()},
+      CheckDoneMessage{sample_check()},
+  };
+}
+
+}  // namespace paddle_launch

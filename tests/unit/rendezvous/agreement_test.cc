@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/rendezvous/agreement.h"
+
+#include <gtest/gtest.h>
+
+namespace paddle_launch {
+namespace {
+
+OfferMessage pod(const std::string& host, const std::string& machine, int trainers = 2) {
+  PodClaim claim;
+  claim.version = "0.1.0";
+  claim.machine = machine;
+  claim.ips = {"10.0.0.1", "10.0.0.2"};
+  claim.nodes = 2;
+  claim.command = "train.py";
+  PodOffer offer;
+  offer.host = host;
+  offer.trainers.resize(static_cast<std::size_t>(trainers));
+  return offer_message(claim, offer);
+}
+
+void expect_names(const std::optional<std::string>& text, const std::vector<std::string>& parts) {
+  ASSERT_TRUE(text);
+  for (const std::string& part : parts) {
+    EXPECT_NE(text->find(part), std::string::npos) << part << " in: " << *text;
+  }
+}
+
+TEST(Agreement, PodsThatWereToldTheSameAgree) {
+  EXPECT_FALSE(disagreement(pod("10.0.0.1", "n1"), pod("10.0.0.2", "n2")));
+  EXPECT_FALSE(oddity(pod("10.0.0.1", "n1"), pod("10.0.0.2", "n2")));
+}
+
+TEST(Agreement, DifferentListsAreShownBoth) {
+  PodClaim claim = pod("10.0.0.2", "n2").claim;
+  claim.ips = {"10.0.0.2", "10.0.0.1"};
+  const OfferMessage other = offer_message(claim, pod("10.0.0.2", "n2").offer);
+  expect_names(disagreement(pod("10.0.0.1", "n1"), other),
+               {"10.0.0.1 (n1)", "--ips 10.0.0.1,10.0.0.2", "10.0.0.2 (n2)",
+                "--ips 10.0.0.2,10.0.0.1", "same order"});
+}
+
+TEST(Agreement, DifferentNumbersOfCardsAreShownBoth) {
+  expect_names(disagreement(pod("10.0.0.1", "n1", 2), pod("10.0.0.2", "n2", 4)),
+               {"10.0.0.1 (n1) has 2", "10.0.0.2 (n2) has 4", "--master"});
+}
+
+TEST(Agreement, AtAMasterTheNumbersOfCardsMayDiffer) {
+  OfferMessage one = pod("10.0.0.1", "n1", 2);
+  OfferMessage other = pod("10.0.0.2", "n2", 4);
+  for (OfferMessage* message : {&one, &other}) {
+    message->claim.ips.clear();
+    message->ips_digest.clear();
+  }
+  EXPECT_FALSE(disagreement(one, other));
+}
+
+TEST(Agreement, DifferentVersionsKindsAndOptionsAreShownBoth) {
+  OfferMessage other = pod("10.0.0.2", "n2");
+  other.claim.version = "0.2.0";
+  expect_names(disagreement(pod("10.0.0.1", "n1"), other), {"0.1.0", "0.2.0", "n1", "n2"});
+  other = pod("10.0.0.2", "n2");
+  other.offer.card_kind = CardKind::Gpu;
+  expect_names(disagreement(pod("10.0.0.1", "n1"), other), {"CPUs", "gpus"});
+  other = pod("10.0.0.2", "n2");
+  other.claim.check = true;
+  expect_names(disagreement(pod("10.0.0.1", "n1"), other),
+               {"--check was given on 10.0.0.2 (n2) and not on 10.0.0.1 (n1)"});
+}
+
+TEST(Agreement, DifferentCommandsAreOnlyOdd) {
+  OfferMessage other = pod("10.0.0.2", "n2");
+  other.claim.command = "train.py --lr 2";
+  EXPECT_FALSE(disagreement(pod("10.0.0.1", "n1"), other));
+  expect_names(oddity(pod("10.0.0.1", "n1"), other), {"`train.py`", "`train.py --lr 2`"});
+}
+
+TEST(Agreement, TwoLaunchersOfOneNodeAreToldOfTheJobId) {
+  expect_names(both_claim(pod("10.0.0.2", "n2"), pod("10.0.0.2", "n2")), {"10.0.0.2", "--job_id"});
+}
+
+TEST(Agreement, ALongListTravelsAsItsDigest) {
+  PodClaim claim;
+  for (int i = 0; i < 500; ++i) claim.ips.push_back("10.0.1." + std::to_string(i));
+  EXPECT_TRUE(offer_message(claim, {}).claim.ips.empty());
+  EXPECT_FALSE(offer_message(claim, {}).ips_digest.empty());
+}
+
+}  // namespace
+}  // namespace paddle_launch

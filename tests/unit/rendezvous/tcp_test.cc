@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole meetings over the loopback interface: every pod is a thread with a loop of its own.
+#include "launcher/rendezvous/tcp.h"
+
+#include <future>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "launcher/job/errors.h"
+#include "launcher/os/ipv4.h"
+#include "launcher/os/tcp.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr int kPort = 16060;  // of addresses that nobody else uses
+
+struct Pod {
+  std::string host;
+  PodClaim claim;
+  int trainers = 2;
+  std::chrono::milliseconds late{0};
+  std::chrono::milliseconds timeout{30'000};
+  std::string job = "train.py";
+};
+
+TcpSettings settings_of(const Pod& pod) {
+  TcpSettings settings;
+  settings.identity = {.secret = job_secret("token", pod.job),
+                       .card = {"0.1.0", "ann", pod.job, pod.host},
+                       .keep_alive = keep_alive_for(std::chrono::seconds(10))};
+  settings.hub_host = pod.claim.ips.front();
+  for (int i = 0; i < 10; ++i) settings.ports.push_back(kPort + i);
+  settings.is_hub = pod.claim.place == 0;
+  settings.listen_on = parse_ipv4(pod.host);
+  settings.from = parse_ipv4(pod.host);
+  settings.timeout = pod.timeout;
+  settings.never_came = [](const WaitingFacts& facts) { return "missing: " + facts.names.front(); };
+  return settings;
+}
+
+PodOffer offer_of(const Pod& pod) {
+  PodOffer offer;
+  offer.host = pod.host;
+  offer.master_port = 30000;
+  for (int i = 0; i < pod.trainers; ++i) offer.trainers.push_back({{}, 20000 + i});
+  return offer;
+}
+
+// What a pod got: the roster, or the text of the refusal.
+struct Result {
+  std::optional<Roster> roster{};
+  std::string refusal{};
+  bool missing = false;
+};
+
+Result meet(const Pod& pod) {
+  std::this_thread::sleep_for(pod.late);
+  EventLoop loop;
+  try {
+    Tcp tcp(loop, settings_of(pod));
+    const Met met = tcp.meet(pod.claim, offer_of(pod));
+    met.channel->close();
+    return {.roster = met.roster};
+  } catch (const NodeMissing& error) {
+    return {.refusal = error.what(), .missing = true};
+  } catch (const LaunchError& error) {
+    return {.refusal = error.what()};
+  }
+}
+
+std::vector<Result> meet_all(const std::vector<Pod>& pods) {
+  std::vector<std::future<Result>> futures;
+  for (const Pod& pod : pods) {
+    futures.push_back(std::async(std::launch::async, [pod] { return meet(pod); }));
+  }
+  std::vector<Result> results;
+  for (auto& future : futures) results.push_back(future.get());
+  return results;
+}
+
+std::vector<Pod> pods(const std::string& net, int count) {
+  std::vector<std::string> ips;
+  for (int i = 1; i <= count; ++i) ips.push_back(net + std::to_string(i));
+  std::vector<Pod> all;
+  for (int i = 0; i < count; ++i) {
+    Pod pod{.host = ips[static_cast<std::size_t>(i)], .claim = {}};
+    pod.claim.version = "0.1.0";
+    pod.claim.ips = ips;
+    pod.claim.nodes = count;
+    pod.claim.place = i;
+    all.push_back(pod);
+  }
+  return all;
+}
+
+TEST(Tcp, EveryPodGetsTheSameRosterWhateverTheOrderOfComing) {
+  std::vector<Pod> all = pods("127.20.1.", 5);
+  all[0].late = std::chrono::milliseconds(150);
+  all[3].late = std::chrono::milliseconds(300);
+  const std::vector<Result> results = meet_all(all);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    ASSERT_TRUE(results[i].roster) << results[i].refusal;
+    EXPECT_EQ(results[i].roster->mine, i);
+    EXPECT_EQ(results[i].roster->pods, results[0].roster->pods);
+    EXPECT_EQ(results[i].roster->pods.at(i).host, all[i].host);
+  }
+}
+
+TEST(Tcp, AProblemOfOnePodEndsAllWithItsWords) {
+  std::vector<Pod> all = pods("127.20.2.", 3);
+  all[2].claim.problem = "no card 9 here";
+  for (const Result& result : meet_all(all)) {
+    EXPECT_NE(result.refusal.find("no card 9 here"), std::string::npos) << result.refusal;
+  }
+}
+
+TEST(Tcp, AProblemOfTheHubEndsAllWithItsWords) {
+  std::vector<Pod> all = pods("127.20.3.", 3);
+  all[0].claim.problem = "no card 9 here";
+  for (const Result& result : meet_all(all)) {
+    EXPECT_NE(result.refusal.find("no card 9 here"), std::string::npos) << result.refusal;
+  }
+}
+
+TEST(Tcp, UnequalCardsEndAllWithBothValues) {
+  std::vector<Pod> all = pods("127.20.4.", 3);
+  all[1].trainers = 3;
+  for (const Result& result : meet_all(all)) {
+    EXPECT_NE(result.refusal.find("has 2"), std::string::npos) << result.refusal;
+    EXPECT_NE(result.refusal.find("has 3"), std::string::npos) << result.refusal;
+  }
+}
+
+TEST(Tcp, TwoHubsWithListsInAnotherOrderFindEachOther) {
+  std::vector<Pod> all = pods("127.20.5.", 2);
+  std::swap(all[1].claim.ips[0], all[1].claim.ips[1]);
+  all[1].claim.place = 0;
+  for (const Result& result : meet_all(all)) {
+    EXPECT_NE(result.refusal.find("127.20.5.1,127.20.5.2"), std::string::npos) << result.refusal;
+    EXPECT_NE(result.refusal.find("127.20.5.2,127.20.5.1"), std::string::npos) << result.refusal;
+  }
+}
+
+TEST(Tcp, WhoNeverCameIsNamedToAll) {
+  std::vector<Pod> all = pods("127.20.6.", 3);
+  all.pop_back();
+  for (Pod& pod : all) pod.timeout = std::chrono::milliseconds(1500);
+  all[1].timeout = std::chrono::milliseconds(20'000);
+  for (const Result& result : meet_all(all)) {
+    EXPECT_TRUE(result.missing);
+    EXPECT_EQ(result.refusal, "missing: 127.20.6.3");
+  }
+}
+
+TEST(Tcp, TwoJobsShareTheHosts) {
+  std::vector<Pod> all = pods("127.20.7.", 3);
+  for (const Pod& pod : pods("127.20.7.", 3)) {
+    all.push_back(pod);
+    all.back().job = "other.py";
+  }
+  for (const Result& result : meet_all(all)) EXPECT_TRUE(result.roster) << result.refusal;
+}
+
+TEST(Tcp, TwoLaunchersOfOneNodeEndAll) {
+  std::vector<Pod> all = pods("127.20.8.", 3);
+  all[2] = all[1];
+  for (const Result& result : meet_all(all)) {
+    EXPECT_NE(result.refusal.find("two launchers claim node 127.20.8.2"), std::string::npos)
+        << result.refusal;
+  }
+}
+
+}  // namespace
+}  // namespace paddle_launch
