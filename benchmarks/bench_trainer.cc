@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trainer for measurements.
 //   bench_trainer sleep SECONDS
-//   bench_trainer fail DIR exit|segv obey|ignore
-// The second one says "rank pid" into the FIFO DIR/hello. The failing rank then reads from the FIFO
-// DIR/go how many milliseconds to live on, writes the moment of its death into DIR/death, and dies.
+//   bench_trainer fail DIR exit|segv obey|ignore [RANK]
+// The second one says "rank pid" into the FIFO DIR/hello. The failing rank (3 unless told) then
+// reads from the FIFO DIR/go how many milliseconds to live on, writes the moment of its death into
+// DIR/death, and dies.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -49,10 +50,10 @@ bool say_hello(const std::string& directory, int rank) {
   _exit(7);
 }
 
-int fail(const std::string& directory, bool by_signal, bool deaf) {
+int fail(const std::string& directory, bool by_signal, bool deaf, int failing_rank) {
   const int rank = rank_of_this_process();
   if (deaf) signal(SIGTERM, SIG_IGN);
-  if (rank != kFailingRank) {
+  if (rank != failing_rank) {
     if (!say_hello(directory, rank)) return 98;
     for (;;) pause();
   }
@@ -75,8 +76,10 @@ int main(int argc, char** argv) {
     std::this_thread::sleep_for(std::chrono::seconds(std::atoi(argv[2])));
     return 0;
   }
-  if (argc == 5 && argv[1] == "fail"sv)
-    return fail(argv[2], argv[3] == "segv"sv, argv[4] == "ignore"sv);
-  std::fputs("usage: bench_trainer sleep SECONDS | fail DIR exit|segv obey|ignore\n", stderr);
+  if ((argc == 5 || argc == 6) && argv[1] == "fail"sv) {
+    const int failing_rank = argc == 6 ? std::atoi(argv[5]) : kFailingRank;
+    return fail(argv[2], argv[3] == "segv"sv, argv[4] == "ignore"sv, failing_rank);
+  }
+  std::fputs("usage: bench_trainer sleep SECONDS | fail DIR exit|segv obey|ignore [RANK]\n", stderr);
   return 2;
 }

@@ -105,12 +105,19 @@ void Aftermath::compare_logs(const LogEnds& logs, const RoundResult& result,
       std::find_if(result.exits.begin(), result.exits.end(),
                    [](const ProcessExit& exit) { return exit.failed() && !exit.was_told_to_stop; });
   std::optional<int> who;
-  if (first != result.exits.end()) {
-    who = probable_cause(first->worker, words);
-    const auto& log = logs.at(static_cast<std::size_t>(first->worker));
+  if (first == result.exits.end()) {
+    who = first_own_error(words);
+  } else {
+    const int worker = first->worker;
+    who = probable_cause(worker, words);
+    if (!who) {
+      // Whoever died without words confesses nothing, and nobody confesses in its place.
+      std::erase_if(words, [worker](const LastWords& one) { return one.worker != worker; });
+      who = first_own_error(words);
+    }
+    const auto& log = logs.at(static_cast<std::size_t>(worker));
     ending.first_is_echo = log && only_complains(this_run(log->bytes, kLogLineMark));
   }
-  if (!who) who = first_own_error(words);
   if (who) ending.confession = confession(*who, logs);
 }
 

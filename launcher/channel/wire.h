@@ -29,7 +29,8 @@ class WireWriter {
   std::string bytes_;
 };
 
-// Once a read has failed, it and all that follow give zero or nothing; ask at the end.
+// Once a read has failed, it and all that follow give zero or nothing; ask at the end. The bytes
+// stay the caller's and must outlive it.
 class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : rest_(bytes) {}

@@ -2,14 +2,13 @@
 """Launchers on four test hosts, n1 … n4. All of them see the test's directory; nothing may be left on any host when a
 test ends."""
 
-import contextlib
 import os
 import tempfile
 from unittest import mock
 
 from test_hosts import HOSTS, TestHosts, require_test_hosts
 
-from harness import DEADLINE, Launch, LauncherCase, binary, describe, wait_until
+from harness import DEADLINE, Launch, LauncherCase, binary, kill_quietly, wait_until
 
 SEEN_BY_ALL = "/var/tmp"  # a host's /tmp is its own
 PER_NODE = 2
@@ -36,8 +35,7 @@ class ClusterCase(LauncherCase):
             self.assertEqual(self.hosts.leftovers(), [])
         finally:
             for _, pid, _ in self.hosts.leftovers():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, 9)
+                kill_quietly(pid)
 
     # starting
 
@@ -91,6 +89,3 @@ class ClusterCase(LauncherCase):
     def environment_of(self, rank):
         """What a trainer wrote with `env >env.RANK`."""
         return dict(line.split("=", 1) for line in self.read(f"env.{rank}").splitlines() if "=" in line)
-
-
-__all__ = ["ClusterCase", "PER_NODE", "describe"]

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is wrong is said before anything starts, on every node: who is missing, what disagrees, who cannot take part."""
 
-import os
 import time
 import unittest
 
@@ -90,7 +89,7 @@ class RefusalTest(ClusterCase):
     def test_lists_that_begin_with_different_hosts_are_found_by_knocking(self):
         lists = {"n1": "10.77.0.1,10.77.0.2", "n2": "10.77.0.2,10.77.0.1"}
         runs = {host: self.start_node(host, *TRAINER, ips=ips) for host, ips in lists.items()}
-        self.assert_refused(runs, *(f"was given --ips {ips}" for ips in lists.values()))
+        self.assert_refused(runs, *(f"was given --ips {ips}" for ips in lists.values()))  # BUG: takes 12 s
 
     def test_lists_of_four_that_begin_with_different_hosts_are_found_by_knocking(self):
         other = "10.77.0.2,10.77.0.1,10.77.0.3,10.77.0.4"
@@ -129,9 +128,10 @@ class RefusalTest(ClusterCase):
     def test_a_node_with_an_unwritable_log_directory_ends_all_at_once(self):
         for host in ("n1", "n4"):
             with self.subTest(host=host):
-                (self.dir / f"log.{host}").write_text("in the way")
-                self.assert_pod_refused(self.start_nodes(*TRAINER), host, "is not a directory")
-                os.unlink(self.dir / f"log.{host}")
+                (self.dir / f"file.{host}").write_text("in the way")
+                runs = {name: self.start_node(name, f"--log_dir=file.{host}" if name == host else "--quiet", *TRAINER)
+                        for name in self.names}
+                self.assert_pod_refused(runs, host, "is not a directory")
 
     def test_a_node_that_fails_alone_does_not_keep_its_user_waiting(self):
         (self.dir / "log.n2").write_text("in the way")
@@ -141,14 +141,18 @@ class RefusalTest(ClusterCase):
         run.wait(20)
         self.assert_status(run, 2)
 
+    def claim_twice(self, host):
+        runs = self.start_nodes(*TRAINER, hosts=["n1", "n2", "n3"])
+        self.wait_told(runs["n1"], "waiting for 1 of 4 nodes: 10.77.0.4 (")
+        runs["again"] = self.start_node(host, *TRAINER)
+        self.assert_refused(runs, f"two launchers claim node {self.hosts.address(host)}: process ", f" on {host}",
+                            "give each its own --job_id", seconds=15)
+
     def test_two_launchers_for_one_node(self):
-        for host in ("n1", "n2"):
-            with self.subTest(host=host):
-                runs = self.start_nodes(*TRAINER, hosts=["n1", "n2", "n3"])
-                self.wait_told(runs["n1"], "waiting for 1 of 4 nodes: 10.77.0.4 (")
-                runs["again"] = self.start_node(host, *TRAINER)
-                self.assert_refused(runs, f"two launchers claim node {self.hosts.address(host)}: process ", f" on {host}",
-                                    "give each its own --job_id", seconds=15)
+        self.claim_twice("n2")
+
+    def test_two_launchers_for_the_first_node(self):
+        self.claim_twice("n1")  # BUG: the second takes the next port and waits for ever
 
     def test_check_on_one_node_only(self):
         runs = {host: self.start_node(host, *(["--check"] if host == "n2" else []), *TRAINER) for host in self.names}

@@ -87,8 +87,8 @@ TEST(WireReader, RefusesVarintsThatAreLongerThanNeeded) {
     EXPECT_EQ(reader.varint(), 0U);
     EXPECT_TRUE(reader.failed());
   }
-  WireReader reader(varint_bytes(kLargest));
-  EXPECT_EQ(reader.varint(), kLargest);
+  const std::string largest = varint_bytes(kLargest);
+  EXPECT_EQ(WireReader(largest).varint(), kLargest);
 }
 
 TEST(WireReader, RefusesWhatIsAboveTheLimit) {
@@ -144,8 +144,8 @@ TEST(WireReader, DoesNotBelieveLengths) {
     EXPECT_EQ(counts.count(3), 0U);
     EXPECT_TRUE(counts.failed());
   }
-  WireReader reader(varint_bytes(2) + "abcdef");
-  EXPECT_EQ(reader.count(3), 2U);
+  const std::string two = varint_bytes(2) + "abcdef";
+  EXPECT_EQ(WireReader(two).count(3), 2U);
 }
 
 TEST(WireReader, SurvivesRandomBytesAndReadsInAnyOrder) {

@@ -32,5 +32,16 @@ TEST(ProbableCause, LeavesAloneWhoDiedWithoutWords) {
   EXPECT_EQ(probable_cause(1, {{0, "fine\n", 0}, {1, kOwnError, 9}}), std::nullopt);
 }
 
+TEST(OnlyComplains, IsTrueOfALogThatEndsWithALostNeighbourAlone) {
+  EXPECT_TRUE(only_complains(kEcho));
+  EXPECT_FALSE(only_complains(kOwnError));
+  EXPECT_FALSE(only_complains("fine\n"));
+}
+
+TEST(FirstOwnError, IsTheOldestErrorThatIsNotAnEcho) {
+  EXPECT_EQ(first_own_error({{0, kEcho, 0}, {1, kOwnError, 9}, {2, kOwnError, 5}}), 2);
+  EXPECT_EQ(first_own_error({{0, kEcho, 0}, {1, "fine\n", 1}}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace paddle_launch

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "benchmarks/simulated_pods.h"
+
+#include "benchmarks/process_facts.h"
+#include "launcher/os/ipv4.h"
+#include "launcher/rendezvous/tcp.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr int kTrainersEach = 8;
+constexpr int kFirstPort = 6060;
+constexpr int kPortsByList = 10;  // as many as the launcher tries
+constexpr int kTrainerPort = 6170;
+constexpr const char* kHubAddress = "127.78.0.1";  // nobody else's
+constexpr std::uint32_t kFirstHost = 0x0a010001;   // 10.1.0.1
+
+std::string host_of(int place) { return format_ipv4(kFirstHost + static_cast<unsigned>(place)); }
+
+}  // namespace
+
+TcpSettings settings_of(const SimulatedJob& job) {
+  TcpSettings settings;
+  settings.identity = {.secret = job_secret("token of the benchmark", job.name),
+                       .card = {PADDLE_LAUNCH_VERSION, "ann", "train.py", "node"},
+                       .keep_alive = keep_alive_for(std::chrono::seconds(10))};
+  settings.hub_host = kHubAddress;
+  const int ports = job.by_list ? kPortsByList : 1;
+  for (int i = 0; i < ports; ++i) settings.ports.push_back(kFirstPort + i);
+  settings.listen_on = parse_ipv4(kHubAddress);
+  settings.timeout = std::chrono::minutes(1);
+  settings.never_came = [](const WaitingFacts& facts) {
+    return std::to_string(facts.missing) + " pods never came";
+  };
+  return settings;
+}
+
+PodClaim claim_of(const SimulatedJob& job, int place) {
+  PodClaim claim{.version = PADDLE_LAUNCH_VERSION,
+                 .machine = "node",
+                 .pid = 1,
+                 .nodes = job.pods,
+                 .place = place,
+                 .command = "train.py --epochs 3"};
+  if (!job.by_list) return claim;
+  for (int pod = 0; pod < job.pods; ++pod) claim.ips.push_back(host_of(pod));
+  return claim;
+}
+
+PodOffer offer_of(int place) {
+  PodOffer offer;
+  offer.name = "abcdef";
+  offer.host = host_of(place);
+  offer.card_kind = CardKind::Gpu;
+  offer.master_port = kTrainerPort - 1;
+  for (int i = 0; i < kTrainersEach; ++i) {
+    const std::string card = std::to_string(i);
+    offer.trainers.push_back({{{card, card, std::nullopt}}, kTrainerPort + i});
+  }
+  return offer;
+}
+
+void play_hub(const SimulatedJob& job) {
+  EventLoop loop;
+  TcpSettings settings = settings_of(job);
+  settings.is_hub = true;
+  Costs before;
+  // The loop runs for the first time when the hub listens.
+  loop.after(std::chrono::milliseconds(0), [&before] {
+    before = costs_now();
+    say("ready", 1);
+  });
+  const Met met = Tcp(loop, settings).meet(claim_of(job, 0), offer_of(0));
+  // Not close(): its patience is meant for a last word, and here the whole roster is on its way.
+  const UniqueFd told_to_end = blocked_sigterm();
+  loop.on_readable(told_to_end.get(), [&loop] { loop.stop(); });
+  loop.run();
+  say_costs_since(before);
+}
+
+}  // namespace paddle_launch
