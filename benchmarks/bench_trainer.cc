@@ -80,6 +80,7 @@ int main(int argc, char** argv) {
     const int failing_rank = argc == 6 ? std::atoi(argv[5]) : kFailingRank;
     return fail(argv[2], argv[3] == "segv"sv, argv[4] == "ignore"sv, failing_rank);
   }
-  std::fputs("usage: bench_trainer sleep SECONDS | fail DIR exit|segv obey|ignore [RANK]\n", stderr);
+  std::fputs("usage: bench_trainer sleep SECONDS | fail DIR exit|segv obey|ignore [RANK]\n",
+             stderr);
   return 2;
 }

@@ -35,13 +35,22 @@ std::string key(const Subject& subject) { return "ending/" + subject.label; }
 std::vector<Argv> commands(const Bench& bench, const Subject& subject) {
   std::vector<Argv> all;
   for (int node = 0; node < kNodeCount; ++node) {
-    const Argv options{"--ips",     kNodes, "--host",
-                       fmt::format("127.0.0.{}", node + 2), "--nproc_per_node",
-                       std::to_string(kTrainersEach), "--log_dir", "log"};
-    const Argv trainer{bench.tools.trainer, "fail", "{scratch}",
-                       "exit", "obey", std::to_string(subject.failing_rank)};
-    all.push_back(joined(joined(joined(bench.tools.paddle_launch.command, options), subject.options),
-                         trainer));
+    const Argv options{"--ips",
+                       kNodes,
+                       "--host",
+                       fmt::format("127.0.0.{}", node + 2),
+                       "--nproc_per_node",
+                       std::to_string(kTrainersEach),
+                       "--log_dir",
+                       "log"};
+    const Argv trainer{bench.tools.trainer,
+                       "fail",
+                       "{scratch}",
+                       "exit",
+                       "obey",
+                       std::to_string(subject.failing_rank)};
+    all.push_back(joined(
+        joined(joined(bench.tools.paddle_launch.command, options), subject.options), trainer));
   }
   return all;
 }

@@ -41,9 +41,9 @@ std::string milliseconds_to_live() {
 }  // namespace
 
 Clock::time_point Course::last_end() const {
-  return std::max_element(endings.begin(), endings.end(), [](const Ending& a, const Ending& b) {
-           return a.when < b.when;
-         })->when;
+  return std::max_element(endings.begin(), endings.end(),
+                          [](const Ending& a, const Ending& b) { return a.when < b.when; })
+      ->when;
 }
 
 FallingJob::Fifo::Fifo(const std::string& path) {

@@ -36,10 +36,11 @@ int positive_number(const std::string& text) {
 }
 
 std::string section_name(const std::string& text) {
-  for (const char* known : {"start", "failure", "logs", "idle"}) {
+  for (const char* known : {"start", "failure", "logs", "idle", "rendezvous", "ending"}) {
     if (text == known) return text;
   }
-  throw std::invalid_argument("--only knows start, failure, logs and idle, not '" + text + "'");
+  throw std::invalid_argument(
+      "--only knows start, failure, logs, idle, rendezvous and ending, not '" + text + "'");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four measurements. Each adds its cases to Google Benchmark, and afterwards makes its tables.
+// The measurements. Each adds its cases to Google Benchmark, and afterwards makes its tables.
 #pragma once
 
 #include <string>
@@ -30,5 +30,13 @@ std::string log_tables(const Bench& bench, const Results& results);
 // Trainers sleep: does anything wake, and how much memory is held?
 void add_idle_cases(const Bench& bench);
 std::string idle_tables(const Bench& bench, const Results& results);
+
+// M pods meet: how long until all know all?
+void add_rendezvous_cases(const Bench& bench);
+std::string rendezvous_tables(const Bench& bench, const Results& results);
+
+// A trainer dies on one of 4 nodes: how soon is it over on all?
+void add_ending_cases(const Bench& bench);
+std::string ending_tables(const Bench& bench, const Results& results);
 
 }  // namespace paddle_launch

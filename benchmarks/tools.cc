@@ -105,6 +105,8 @@ Tools find_tools(const BenchmarkOptions& options) {
   tools.paddle = find_module("Paddle's own", "paddle", "paddle.distributed.launch");
   tools.trainer = (here / "bench_trainer").string();
   tools.line_writer = (here / "line_writer").string();
+  tools.pods = (here / "bench_pods").string();
+  tools.store_meeting = (here / "store_meeting.py").string();
   tools.python = first_line(output_of({"python3", "--version"}));
   if (tools.open_mpi.installed()) {
     tools.open_mpi.command.emplace_back("--oversubscribe");

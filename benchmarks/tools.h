@@ -24,9 +24,11 @@ struct Tools {
   Tool open_mpi;
   Tool torchrun;
   Tool paddle;
-  std::string trainer;      // bench_trainer
-  std::string line_writer;  // without .py; the same with .py lies beside it
-  std::string python;       // version
+  std::string trainer;        // bench_trainer
+  std::string line_writer;    // without .py; the same with .py lies beside it
+  std::string pods;           // bench_pods
+  std::string store_meeting;  // the script, for torch
+  std::string python;         // version
 };
 
 // Also puts the real interpreter's directory first on PATH: version-manager shims are shell scripts

@@ -130,7 +130,7 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
   EventLoop loop;
   Remarks remarks{.notices = command.notices, .warnings = command.warnings};
   const Met met = meet(loop, job, env, here, me, ready, remarks.notices);
-  if (job.check) return check_network(loop, met);
+  if (job.check) return check_network(loop, met, here.host_name);
 
   const WorldPlan world = plan_world(met.roster);
   const std::string& host = met.roster.pods.at(met.roster.mine).host;

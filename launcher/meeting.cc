@@ -25,6 +25,7 @@ namespace paddle_launch {
 namespace {
 
 constexpr int kHubPorts = 10;
+constexpr std::size_t kTagBytes = 2;  // too few to guess arguments from
 // A node that cannot take part tells the others so, but keeps its own user waiting no longer.
 constexpr std::chrono::seconds kToTellAProblem{10};
 
@@ -76,7 +77,8 @@ class Announcer {
   }
   void problem(const std::string& text) {
     clear();
-    voice_.error(text + "; telling the other nodes");
+    const std::string sentence = text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
+    voice_.error(sentence + "; telling the other nodes");
   }
 
  private:
@@ -127,7 +129,8 @@ ChannelIdentity make_identity(const JobSpec& job, const Environment& env, const 
           .card = {.version = PADDLE_LAUNCH_VERSION,
                    .user = user,
                    .job = card_name(job),
-                   .host = here.host_name},
+                   .host = here.host_name,
+                   .tag = digest(job_words(job)).substr(0, kTagBytes)},
           .keep_alive = keep_alive_for(job.heartbeat)};
 }
 
@@ -182,6 +185,7 @@ Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
   }
   settings.waiting = [&announcer](const WaitingFacts& facts) { announcer.waiting(facts); };
   settings.never_came = never_came;
+  settings.problem = [&announcer](const std::string& text) { announcer.problem(text); };
   settings.remark = [&announcer](const std::string& text) { announcer.remark(text); };
   return Tcp(loop, std::move(settings)).meet(claim, offer);
 }

@@ -8,8 +8,8 @@
 
 namespace paddle_launch {
 
-int check_network(EventLoop& loop, const Met& met) {
-  const LinkCheck check = LinkChecker(loop, *met.channel, met.roster).run();
+int check_network(EventLoop& loop, const Met& met, const std::string& machine) {
+  const LinkCheck check = LinkChecker(loop, *met.channel, met.roster, machine).run();
   met.channel->close();
   std::fputs(check_table(check).c_str(), stdout);
   const bool written = std::fflush(stdout) == 0;

@@ -2,6 +2,8 @@
 // --check: the documents' "ping each other first", done for the user.
 #pragma once
 
+#include <string>
+
 #include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/rendezvous.h"
 
@@ -9,6 +11,6 @@ namespace paddle_launch {
 
 // Every pair of nodes connects to each other's ports; the table is printed. Returns the exit
 // status.
-int check_network(EventLoop& loop, const Met& met);
+int check_network(EventLoop& loop, const Met& met, const std::string& machine);
 
 }  // namespace paddle_launch

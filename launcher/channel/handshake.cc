@@ -60,6 +60,7 @@ std::string Handshake::hello() const {
   out.text(shortened(mine_.user));
   out.text(shortened(mine_.job));
   out.text(shortened(mine_.host));
+  out.text(shortened(mine_.tag));
   return out.bytes();
 }
 
@@ -82,6 +83,7 @@ bool Handshake::read_hello(std::string_view frame, std::string_view& rest) {
   theirs_.user = in.text(kLongestWord);
   theirs_.job = in.text(kLongestWord);
   theirs_.host = in.text(kLongestWord);
+  theirs_.tag = in.text(kLongestWord);
   if (in.failed() || !nonce) {
     state_ = State::NotALauncher;
     return false;

@@ -91,6 +91,11 @@ void Hub::admit(UniqueFd connected) {
 
 void Hub::ended(int id, const LinkEnd& end) {
   const bool was_stranger = strangers_.contains(id);
+  const bool is_other_job =
+      end.greeting == Handshake::State::Goodbye || end.greeting == Handshake::State::OtherJob;
+  if (was_stranger && is_other_job && events_.other_job) {
+    events_.other_job(links_.at(id)->handshake().theirs(), peers_.at(id).first);
+  }
   if (was_stranger && is_worth_a_word(end, links_.at(id)->handshake())) note_stranger(id, end.why);
   drop(id);
   if (!was_stranger && events_.gone) events_.gone(id, end.why);

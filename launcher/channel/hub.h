@@ -34,6 +34,8 @@ class Hub {
     std::function<void(int member, Message message)> message;
     std::function<void(int member, const std::string& why)> gone;
     std::function<void(const std::string& line)> remark;  // about strangers, at most one a second
+    // A launcher that introduced itself and does not belong to this job.
+    std::function<void(const JobCard& card, std::uint32_t address)> other_job{};
   };
 
   Hub(EventLoop& loop, UniqueFd listener, ChannelIdentity identity);

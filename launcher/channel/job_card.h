@@ -12,6 +12,9 @@ struct JobCard {
   std::string user{};
   std::string job{};   // --job_id, or the name of the script; never its arguments
   std::string host{};  // where the launcher runs
+  // Two jobs with the same name differ here nearly always: a few bits of what makes a job itself.
+  // The same tag and another secret mean another token.
+  std::string tag{};
 
   bool operator==(const JobCard&) const = default;
 };

@@ -49,6 +49,15 @@ void add_ranks_of(const PodAccount& pod, std::vector<int>& ranks) {
   for (int i = 0; i < pod.ranks; ++i) ranks.push_back(pod.first_rank + i);
 }
 
+// Nodes that hang on one switch are lost together: all of them are named.
+std::string text_of_all_lost(const std::vector<TimedCause>& causes) {
+  std::string text = causes.front().cause.text;
+  for (auto other = std::next(causes.begin()); other != causes.end(); ++other) {
+    if (other->cause.kind == StopCause::Kind::PodLost) text += "; " + other->cause.text;
+  }
+  return text;
+}
+
 std::vector<int> aborted_ranks(const std::vector<PodAccount>& pods, StopCause::Kind because) {
   std::vector<int> ranks;
   for (const PodAccount& pod : pods) {
@@ -109,7 +118,11 @@ JobVerdict judge(const std::vector<PodAccount>& pods) {
   const std::vector<TimedCause> causes = causes_in_time(pods);
   if (causes.empty()) return verdict;
   verdict.first = causes.front().cause;
-  verdict.doubt = doubt_about(causes);
+  if (verdict.first.kind == StopCause::Kind::PodLost) {
+    verdict.first.text = text_of_all_lost(causes);
+  } else {
+    verdict.doubt = doubt_about(causes);
+  }
   verdict.aborted = aborted_ranks(pods, verdict.first.kind);
   if (verdict.first.kind != StopCause::Kind::WorkerFailed) return verdict;
   verdict.failures = all_failures(pods, verdict.first.node);

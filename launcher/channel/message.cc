@@ -105,7 +105,9 @@ void fields(Wire& wire, Of<Wire, VerdictMessage>& message) {
 }
 
 template <typename Wire>
-void fields(Wire& /*wire*/, Of<Wire, CheckReadyMessage>& /*message*/) {}
+void fields(Wire& wire, Of<Wire, CheckReadyMessage>& message) {
+  wire.text(message.machine, kText);
+}
 
 template <typename Wire>
 void fields(Wire& /*wire*/, Of<Wire, CheckGoMessage>& /*message*/) {}

@@ -82,6 +82,7 @@ struct VerdictMessage {
 // --check: member to hub, my ports are open; hub to members, now try; member to hub, what I found;
 // hub to members, the whole.
 struct CheckReadyMessage {
+  std::string machine{};  // the node's host name
   bool operator==(const CheckReadyMessage&) const = default;
 };
 struct CheckGoMessage {

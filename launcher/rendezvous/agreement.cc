@@ -90,6 +90,17 @@ std::string both_claim(const OfferMessage& one, const OfferMessage& other) {
       place, launcher_name(one), launcher_name(other));
 }
 
+std::string other_job(const JobCard& card, const std::string& where) {
+  return fmt::format("{} of user {} at {}", card.job, card.user, where);
+}
+
+std::string another_token(const JobCard& card, const std::string& where) {
+  return fmt::format(
+      "the launcher of {} of user {} at {} has another token; give all nodes the same "
+      "PADDLE_LAUNCH_TOKEN or --token_file",
+      card.job, card.user, where);
+}
+
 OfferMessage offer_message(const PodClaim& claim, const PodOffer& offer) {
   OfferMessage message{claim, offer, ""};
   if (claim.ips.empty()) return message;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "launcher/channel/job_card.h"
 #include "launcher/channel/message.h"
 
 namespace paddle_launch {
@@ -21,6 +22,10 @@ std::optional<std::string> oddity(const OfferMessage& one, const OfferMessage& o
 
 // Two launchers claim the same place.
 std::string both_claim(const OfferMessage& one, const OfferMessage& other);
+
+// Launchers that were met and are not of this job.
+std::string other_job(const JobCard& card, const std::string& where);
+std::string another_token(const JobCard& card, const std::string& where);
 
 // What a pod says of itself to the hub. Long lists travel as their digest.
 OfferMessage offer_message(const PodClaim& claim, const PodOffer& offer);

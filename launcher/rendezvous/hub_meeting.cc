@@ -29,14 +29,17 @@ constexpr std::chrono::seconds kForThoseHere{2};
 }  // namespace
 
 HubMeeting::HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd listener,
-                       const PodClaim& claim, const PodOffer& mine)
+                       const PodClaim& claim, const PodOffer& mine, std::vector<int> ports_taken)
     : loop_(loop),
       settings_(settings),
       claim_(claim),
       mine_(offer_message(claim, mine)),
       hub_(std::make_unique<Hub>(loop, std::move(listener), settings.identity)),
-      knocker_(loop, settings.identity, settings.ports, settings.from, mine_,
-               [this](const RefusalMessage& refusal) { refuse(refusal, kForLatecomers); }),
+      knocker_(
+          loop, settings.identity, settings.ports, settings.from, mine_,
+          {.answered = [this](const RefusalMessage& refusal) { refused_by_another_hub(refusal); },
+           .nobody = [this](const std::string& host,
+                            const std::string& why) { last_try_ = host + ": " + why; }}),
       ticking_(loop),
       lingering_(loop),
       started_(EventLoop::Clock::now()) {
@@ -44,7 +47,11 @@ HubMeeting::HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd li
   hub_->set_events(
       {.message = [this](int member, const Message& message) { take(member, message); },
        .gone = [this](int member, const std::string&) { gone(member); },
-       .remark = settings_.remark});
+       .remark = settings_.remark,
+       .other_job = [this](const JobCard& card,
+                           std::uint32_t address) { meet_other_job(card, address); }});
+  // Somebody on this very machine has the usual port: another job, or this one started twice.
+  if (!ports_taken.empty()) knocker_.knock(mine_.offer.host, std::move(ports_taken));
 }
 
 Met HubMeeting::run() {
@@ -104,6 +111,20 @@ void HubMeeting::gone(int member) {
   if (refusal_) stop_when_all_are_told();
 }
 
+// It tells those whom it knows; who came to us hears it from us.
+void HubMeeting::refused_by_another_hub(const RefusalMessage& refusal) {
+  ++told_;
+  refuse(refusal, kForLatecomers);
+}
+
+void HubMeeting::meet_other_job(const JobCard& card, std::uint32_t address) {
+  const bool same_job = card.tag == settings_.identity.card.tag;
+  std::set<std::string>& met = same_job ? odd_ : other_jobs_;
+  if (met.size() >= kNamesInMessage) return;
+  met.insert(same_job ? another_token(card, format_ipv4(address))
+                      : other_job(card, format_ipv4(address)));
+}
+
 void HubMeeting::refuse(RefusalMessage refusal, std::chrono::milliseconds patience) {
   if (refusal_) return;
   refusal_ = std::move(refusal);
@@ -112,7 +133,7 @@ void HubMeeting::refuse(RefusalMessage refusal, std::chrono::milliseconds patien
     ++told_;
   }
   ticking_.stop();
-  if (settings_.problem) settings_.problem(refusal_->text);
+  if (settings_.problem && claim_.problem.empty()) settings_.problem(refusal_->text);
   lingering_.set(patience, [this] { loop_.stop(); });
   stop_when_all_are_told();
 }
@@ -149,15 +170,21 @@ WaitingFacts HubMeeting::facts() const {
   facts.names.resize(std::min(facts.names.size(), kNamesInMessage));
   facts.waited =
       std::chrono::duration_cast<std::chrono::seconds>(EventLoop::Clock::now() - started_);
+  facts.last_try = last_try_;
+  facts.other_jobs.assign(other_jobs_.begin(), other_jobs_.end());
+  facts.odd.assign(odd_.begin(), odd_.end());
   return facts;
 }
 
+// Everyone once a second would be many messages for a line that few people read: who knows it
+// already is not told again.
 void HubMeeting::tell_who_is_missing() {
   const WaitingFacts now = facts();
-  // Everyone once a second would be many messages for a line that few people read.
-  if (std::exchange(told_missing_, now.missing) == now.missing) return;
+  if (std::exchange(told_missing_, now.names) != now.names) told_members_.clear();
   const WaitingMessage message{now.missing, now.nodes, now.names};
-  for (const auto& arrived : arrived_) hub_->send(arrived.first, message);
+  for (const auto& arrived : arrived_) {
+    if (told_members_.insert(arrived.first).second) hub_->send(arrived.first, message);
+  }
 }
 
 void HubMeeting::knock() {

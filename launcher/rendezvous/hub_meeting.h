@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,9 @@ namespace paddle_launch {
 
 class HubMeeting {
  public:
+  // `ports_taken`: ports where the hub was expected and somebody else is.
   HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd listener, const PodClaim& claim,
-             const PodOffer& mine);
+             const PodOffer& mine, std::vector<int> ports_taken);
 
   // Throws LaunchError or NodeMissing when there will be no job.
   Met run();
@@ -32,9 +34,10 @@ class HubMeeting {
   void take(int member, const Message& message);
   void take_offer(int member, OfferMessage offer);
   std::optional<std::string> objection(const OfferMessage& offer) const;
-  int claimed_by(const OfferMessage& offer) const;
   void gone(int member);
   void refuse(RefusalMessage refusal, std::chrono::milliseconds patience);
+  void refused_by_another_hub(const RefusalMessage& refusal);
+  void meet_other_job(const JobCard& card, std::uint32_t address);
   void stop_when_all_are_told();
 
   void tick();
@@ -61,7 +64,11 @@ class HubMeeting {
   Alarm ticking_;
   Alarm lingering_;
   EventLoop::Clock::time_point started_;
-  int told_missing_ = -1;
+  std::vector<std::string> told_missing_;  // as the members know it
+  std::set<int> told_members_;
+  std::string last_try_;
+  std::set<std::string> other_jobs_;
+  std::set<std::string> odd_;
 };
 
 }  // namespace paddle_launch

@@ -8,14 +8,13 @@
 namespace paddle_launch {
 
 Knocker::Knocker(EventLoop& loop, const ChannelIdentity& identity, std::vector<int> ports,
-                 std::optional<std::uint32_t> from, OfferMessage mine,
-                 std::function<void(const RefusalMessage&)> answered)
+                 std::optional<std::uint32_t> from, OfferMessage mine, Events events)
     : loop_(loop),
       identity_(identity),
       ports_(std::move(ports)),
       from_(from),
       mine_(std::move(mine)),
-      answered_(std::move(answered)) {}
+      events_(std::move(events)) {}
 
 Knocker::~Knocker() { end_lookup(); }
 
@@ -24,23 +23,36 @@ void Knocker::end_lookup() {
   lookup_.reset();
 }
 
-void Knocker::knock(const std::string& host) {
+void Knocker::knock(const std::string& host) { knock(host, ports_); }
+
+void Knocker::knock(const std::string& host, std::vector<int> ports) {
   if (lookup_ || dialer_ || link_) return;
+  host_ = host;
+  host_ports_ = std::move(ports);
   lookup_ = std::make_unique<NameLookup>(host);
   loop_.on_readable(lookup_->fd(), [this] {
     const std::vector<std::uint32_t> addresses = lookup_->addresses();
+    const std::string problem = lookup_->problem();
     end_lookup();
-    if (!addresses.empty()) dial(addresses);
+    if (addresses.empty()) return nobody("its name is not known: " + problem);
+    dial(addresses);
   });
 }
 
+void Knocker::nobody(const std::string& why) { events_.nobody(host_, why); }
+
 void Knocker::dial(const std::vector<std::uint32_t>& addresses) {
   std::vector<DialTarget> targets;
-  for (const int port : ports_) targets.push_back({addresses.front(), port});
+  for (const int port : host_ports_) targets.push_back({addresses.front(), port});
   dialer_ = std::make_unique<Dialer>(
       loop_, identity_, targets, from_,
       Dialer::Events{.found = [this](std::unique_ptr<Link> link) { found(std::move(link)); },
-                     .failed = [this](const DialFailure&) { dialer_.reset(); }});
+                     .failed =
+                         [this](const DialFailure& failure) {
+                           const std::string why = failure.why;
+                           dialer_.reset();
+                           nobody(why);
+                         }});
 }
 
 // Another hub of this very job: it compares our lists and says what is wrong.
@@ -50,7 +62,10 @@ void Knocker::found(std::unique_ptr<Link> link) {
                      .message =
                          [this](const Message& message) {
                            const auto* refusal = std::get_if<RefusalMessage>(&message);
-                           if (refusal != nullptr) answered_(*refusal);
+                           if (refusal == nullptr) return;
+                           const RefusalMessage answer = *refusal;
+                           link_.reset();
+                           events_.answered(answer);
                          },
                      .ended = [this](const LinkEnd&) { link_.reset(); }});
   link_->send(clocks_now());

@@ -17,19 +17,26 @@ namespace paddle_launch {
 
 class Knocker {
  public:
+  struct Events {
+    std::function<void(const RefusalMessage&)> answered;
+    std::function<void(const std::string& host, const std::string& why)> nobody;
+  };
+
   Knocker(EventLoop& loop, const ChannelIdentity& identity, std::vector<int> ports,
-          std::optional<std::uint32_t> from, OfferMessage mine,
-          std::function<void(const RefusalMessage&)> answered);
+          std::optional<std::uint32_t> from, OfferMessage mine, Events events);
   Knocker(const Knocker&) = delete;
   Knocker& operator=(const Knocker&) = delete;
   ~Knocker();
 
   // One host at a time; does nothing while a knock is under way.
   void knock(const std::string& host);
+  // At some ports alone.
+  void knock(const std::string& host, std::vector<int> ports);
 
  private:
   void dial(const std::vector<std::uint32_t>& addresses);
   void found(std::unique_ptr<Link> link);
+  void nobody(const std::string& why);
   void end_lookup();
 
   EventLoop& loop_;
@@ -37,7 +44,9 @@ class Knocker {
   std::vector<int> ports_;
   std::optional<std::uint32_t> from_;
   OfferMessage mine_;
-  std::function<void(const RefusalMessage&)> answered_;
+  Events events_;
+  std::string host_;             // where we knock now
+  std::vector<int> host_ports_;  // and at which doors
   std::unique_ptr<NameLookup> lookup_;
   std::unique_ptr<Dialer> dialer_;
   std::unique_ptr<Link> link_;

@@ -32,11 +32,13 @@ CheckedNode checked_node(const PodOffer& pod) {
 
 }  // namespace
 
-LinkChecker::LinkChecker(EventLoop& loop, JobChannel& channel, const Roster& roster)
+LinkChecker::LinkChecker(EventLoop& loop, JobChannel& channel, const Roster& roster,
+                         std::string machine)
     : loop_(loop),
       channel_(channel),
       roster_(roster),
       mine_(static_cast<int>(roster.mine)),
+      machine_(std::move(machine)),
       late_(loop),
       deadline_(loop) {
   for (int node = 0; node < static_cast<int>(roster_.pods.size()); ++node) {
@@ -60,10 +62,9 @@ LinkCheck LinkChecker::run() {
                        .other = [this](int node, const Message& message) { take(node, message); }});
   if (channel_.is_hub()) {
     deadline_.set(kWholeTime, [this] { give_up_on_silent_ones(); });
-    not_ready_.erase(mine_);
-    give_sign_when_all_are_ready();
+    take(mine_, CheckReadyMessage{machine_});
   } else {
-    channel_.tell(CheckReadyMessage{});
+    channel_.tell(CheckReadyMessage{machine_});
   }
   loop_.run();
   if (hub_lost_) throw NodeMissing(*hub_lost_);
@@ -86,7 +87,8 @@ void LinkChecker::open_ports() {
 }
 
 void LinkChecker::take(int node, const Message& message) {
-  if (std::holds_alternative<CheckReadyMessage>(message)) {
+  if (const auto* ready = std::get_if<CheckReadyMessage>(&message)) {
+    result_.nodes.at(static_cast<std::size_t>(node)).machine = ready->machine;
     not_ready_.erase(node);
     give_sign_when_all_are_ready();
   } else if (std::holds_alternative<CheckGoMessage>(message)) {

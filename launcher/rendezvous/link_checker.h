@@ -22,7 +22,8 @@ namespace paddle_launch {
 
 class LinkChecker {
  public:
-  LinkChecker(EventLoop& loop, JobChannel& channel, const Roster& roster);
+  // `machine`: this node's host name.
+  LinkChecker(EventLoop& loop, JobChannel& channel, const Roster& roster, std::string machine);
   LinkChecker(const LinkChecker&) = delete;
   LinkChecker& operator=(const LinkChecker&) = delete;
   ~LinkChecker();
@@ -58,6 +59,7 @@ class LinkChecker {
   JobChannel& channel_;
   const Roster& roster_;
   int mine_;
+  std::string machine_;
   std::vector<UniqueFd> listeners_;
   std::deque<Attempt> waiting_;
   std::map<int, Attempt> trying_;

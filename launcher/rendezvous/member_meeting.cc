@@ -19,6 +19,7 @@ namespace {
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::milliseconds kFirstPause{50};
 constexpr std::chrono::milliseconds kLongestPause{1000};
+constexpr std::chrono::seconds kPatienceWithHub{10};
 constexpr int kNeverCame = 75;
 
 std::string hub_text(const TcpSettings& settings) {
@@ -26,10 +27,6 @@ std::string hub_text(const TcpSettings& settings) {
   const int last = settings.ports.back();
   return first == last ? fmt::format("{}:{}", settings.hub_host, first)
                        : fmt::format("{}:{}-{}", settings.hub_host, first, last);
-}
-
-std::string card_text(const JobCard& card) {
-  return fmt::format("{} of user {}", card.job, card.user);
 }
 
 }  // namespace
@@ -93,7 +90,13 @@ void MemberMeeting::dial(const std::vector<std::uint32_t>& addresses) {
 void MemberMeeting::failed(const DialFailure& failure) {
   const std::string why = failure.why;
   facts_.other_jobs.clear();
-  for (const JobCard& card : failure.other_jobs) facts_.other_jobs.push_back(card_text(card));
+  facts_.odd.clear();
+  for (const JobCard& card : failure.other_jobs) {
+    const bool same_job = card.tag == settings_.identity.card.tag;
+    auto& met = same_job ? facts_.odd : facts_.other_jobs;
+    met.push_back(same_job ? another_token(card, settings_.hub_host)
+                           : other_job(card, settings_.hub_host));
+  }
   dialer_.reset();
   try_again(why);
 }
@@ -112,6 +115,8 @@ void MemberMeeting::joined(std::unique_ptr<Link> link) {
   facts_.hub.clear();
   facts_.last_try.clear();
   facts_.other_jobs.clear();
+  facts_.odd.clear();
+  facts_.nodes = 0;  // the hub will tell
   if (mine_.host.empty()) mine_.host = format_ipv4(local_address(link_->fd()).value_or(0));
   link_->set_events({.proved = [] {},
                      .message = [this](const Message& message) { take(message); },
@@ -159,7 +164,9 @@ void MemberMeeting::tick() {
   ticking_.set(kTick, [this] { tick(); });
   const auto waited = EventLoop::Clock::now() - started_;
   facts_.waited = std::chrono::duration_cast<std::chrono::seconds>(waited);
-  if (waited < settings_.timeout) {
+  // Who has joined leaves the end of patience to the hub, which knows who is missing.
+  const auto patience = settings_.timeout + (link_ ? kPatienceWithHub : std::chrono::seconds(0));
+  if (waited < patience) {
     if (settings_.waiting) settings_.waiting(facts_);
     return;
   }

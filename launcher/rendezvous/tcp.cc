@@ -22,11 +22,12 @@ constexpr int kBacklog = 4096;
 Tcp::Tcp(EventLoop& loop, TcpSettings settings) : loop_(loop), settings_(std::move(settings)) {}
 
 // None: every port is taken, and somebody else on this machine may be the hub.
-UniqueFd Tcp::listen() const {
+UniqueFd Tcp::listen(std::vector<int>& taken) const {
   for (const int port : settings_.ports) {
     try {
       return listen_on(settings_.listen_on.value_or(0), port, kBacklog);
     } catch (const std::system_error& error) {
+      taken.push_back(port);
       if (error.code().value() != EADDRINUSE) {
         throw LaunchError(fmt::format(
             "cannot listen on port {} of {}, where the other nodes look for this one: {}; choose "
@@ -45,10 +46,12 @@ UniqueFd Tcp::listen() const {
 
 Met Tcp::meet(const PodClaim& claim, const PodOffer& mine) {
   if (settings_.is_hub) {
-    if (UniqueFd listener = listen()) {
+    std::vector<int> taken;
+    if (UniqueFd listener = listen(taken)) {
       PodOffer offer = mine;
       if (offer.host.empty()) offer.host = settings_.hub_host;
-      return HubMeeting(loop_, settings_, std::move(listener), claim, offer).run();
+      return HubMeeting(loop_, settings_, std::move(listener), claim, offer, std::move(taken))
+          .run();
     }
   }
   return MemberMeeting(loop_, settings_, claim, mine).run();

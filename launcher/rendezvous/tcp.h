@@ -14,7 +14,7 @@ class Tcp final : public Rendezvous {
   Met meet(const PodClaim& claim, const PodOffer& mine) override;
 
  private:
-  UniqueFd listen() const;
+  UniqueFd listen(std::vector<int>& taken) const;
 
   EventLoop& loop_;
   TcpSettings settings_;

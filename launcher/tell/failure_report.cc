@@ -125,8 +125,8 @@ std::string lost_node(const JobVerdict& verdict) {
   if (lost.empty()) return text;
   return text + fmt::format("  lost      rank {} ({})\n", rank_ranges(lost),
                             lost.size() == 1
-                                ? "it was running on it; it did not fail by itself"
-                                : "they were running on it; they did not fail by themselves");
+                                ? "it was running there; it did not fail by itself"
+                                : "they were running there; they did not fail by themselves");
 }
 
 std::string cause_alone(const JobVerdict& verdict) {

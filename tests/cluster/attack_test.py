@@ -116,8 +116,8 @@ class AttackTest(ClusterCase):
         proxy = self.stranger("n2", "proxy", 7001, self.dir / "heard", port=7000)
         self.assertEqual(proxy.stdout.readline(), "there\n")
         def start(host, master):
-            return self.start_on(host, f"--master={master}", "--nnodes=3", "--nproc_per_node=1", f"--log_dir=log.{host}",
-                                 SH, "-c", HOLD, env={"PADDLE_LAUNCH_TOKEN": TOKEN})
+            return self.start_on(host, f"--master={master}", "--nnodes=3", "--nproc_per_node=1",
+                                 f"--log_dir=log.{host}", SH, "-c", HOLD, env={"PADDLE_LAUNCH_TOKEN": TOKEN})
         runs = {"n1": start("n1", "10.77.0.1:7000"), "n3": start("n3", "10.77.0.2:7001")}
         self.wait_told(runs["n1"], "waiting for 1 of 3 nodes")
         def replay():

@@ -166,7 +166,8 @@ class EndingTest(ClusterCase):
 
     def test_a_program_that_is_missing_on_one_node_stops_all_with_its_text(self):
         for host in ("n1", "n2", "n4"):
-            self.hosts.output(host, ["sh", "-c", "printf '#!/bin/sh\\nexec sleep 1000\\n' >/tmp/train; chmod +x /tmp/train"])
+            text = "printf '#!/bin/sh\\nexec sleep 1000\\n' >/tmp/train; chmod +x /tmp/train"
+            self.hosts.output(host, ["sh", "-c", text])
         self.addCleanup(lambda: [self.hosts.output(host, ["rm", "-f", "/tmp/train"]) for host in self.names])
         runs = self.start_nodes("/tmp/train")
         ended = self.wait_all(runs)

@@ -132,7 +132,8 @@ class StartTest(ClusterCase):
     def test_without_a_job_id_the_waiting_line_tells_of_the_other_job(self):
         runs = {host: self.start_node(host, "--bootstrap_timeout=4", SH, "-c", RECORD, "sh",
                                       "same" if host != "n3" else "other") for host in self.names}
-        self.wait_told(runs["n3"], "met another job there: sh of user root (give both the same --job_id to make them one)")
+        self.wait_told(runs["n3"], "met another job there: sh of user root (give both the same --job_id to make them "
+                       "one)")
         self.assert_all_end(runs, 75)
         self.assert_told(runs["n1"], "1 of 4 nodes did not come within 4 s: 10.77.0.3. ")  # BUG: others are named too
 

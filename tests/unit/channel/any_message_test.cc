@@ -29,7 +29,8 @@ class AnyMessage {
       case 2:
         return ClockMessage{.steady = sample_time(wide()), .wall_ns = wide()};
       default:
-        return RosterMessage{.mine = rank(), .packed_pods = text(), .warnings = {text()}};
+        return RosterMessage{
+            .mine = rank(), .hub = rank(), .packed_pods = text(), .warnings = {text()}};
     }
   }
 

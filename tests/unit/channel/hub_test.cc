@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kLoopback = 0x7F000001;
 
 ChannelIdentity identity(const std::string& job = "train.py") {
-  return {.secret = job_secret("token", job), .card = {"0.1.0", "ann", job, "n1"}};
+  return {.secret = job_secret("token", job), .card = {"0.1.0", "ann", job, "n1", ""}};
 }
 
 int port_of(int fd) {

@@ -109,7 +109,8 @@ inline std::vector<Message> sample_messages() {
   return {
       sample_offer_message(),
       WaitingMessage{.missing = 3, .nodes = 4096, .names = {"10.0.0.3", "node 17"}},
-      RosterMessage{.mine = 2, .packed_pods = pack_pods({pod, pod}, {}), .warnings = {"hm", ""}},
+      RosterMessage{
+          .mine = 2, .hub = 1, .packed_pods = pack_pods({pod, pod}, {}), .warnings = {"hm", ""}},
       RefusalMessage{.status = 2, .node = 17, .text = "10.0.0.3 says --sort_ip, others do not"},
       StopMessage{sample_cause()},
       KillMessage{},
