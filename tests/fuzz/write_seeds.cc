@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "launcher/channel/frame_queue.h"
+#include "launcher/channel/handshake.h"
 #include "launcher/channel/message.h"
 #include "launcher/channel/packed_pods.h"
 #include "tests/unit/channel/sample_messages.h"
@@ -24,6 +26,13 @@ int main(int argc, char** argv) {
   const std::vector<PodOffer> pods = {listed, counted, counted, listed};
   seeds.push_back(paddle_launch::pack_pods(pods, {}));
   seeds.push_back(paddle_launch::pack_pods(pods, {"10.0.0.1", "node-2", "", "10.0.0.1"}));
+
+  paddle_launch::Handshake member(paddle_launch::Handshake::Role::Member,
+                                  paddle_launch::random_key(),
+                                  {"0.1.0", "ann", "train.py", "n1", "x"});
+  seeds.push_back(member.begin());
+  seeds.push_back(paddle_launch::framed(member.begin()) +
+                  paddle_launch::framed(std::string(56, 'x')));
 
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     std::ofstream file(std::string(argv[1]) + "/seed" + std::to_string(i), std::ios::binary);

@@ -5,6 +5,7 @@ Each <version>.<case>.json holds the arguments of the recorded run, the variable
 what its processes saw. Ports differ from run to run, and with them PADDLE_MASTER; so do temporary
 folders and POD_NAME. PADDLE_BACKUP_ENV_PATH is set only when a list is too long (docs/compatibility.md).
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -22,12 +23,17 @@ for name in sorted(os.environ):
 # Refused by a rule of ours, or not built yet: exit 2 and nothing started.
 REFUSED = {
     "v2.2.2.both": "--ips",
-    "v2.2.2.cloud": "not built yet",
-    "v2.2.2.ips_host": "not built yet",
-    "develop.ips_host": "not built yet",
     "v2.2.2.ps": "not built yet",
     "develop.ps": "not built yet",
 }
+# Recorded on the second of two nodes. Its neighbour is started as well, since our nodes meet: with
+# these options and variables instead. Logs are named by the rank in the whole job here.
+NEIGHBOURS = {
+    "v2.2.2.cloud": ([], {"POD_IP": "127.0.0.1", "PADDLE_TRAINER_ID": "0", "PADDLE_PORT": "8270"}),
+    "v2.2.2.ips_host": (["--host=127.0.0.1"], {}),
+    "develop.ips_host": (["--host=127.0.0.3"], {}),
+}
+BOOTSTRAP_PORT = "16160"
 
 
 def cards_of(recorded):
@@ -40,15 +46,47 @@ def cards_of(recorded):
     return ["--gpus=" + ",".join(str(i) for i in range(len(ranks)))]
 
 
+def command_and_env(recorded, options=(), variables=()):
+    names = ("PADDLE_", "FLAGS_", "POD_", "TRAINER_", "TRAINING_", "CUDA_")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(names)}
+    env.update(recorded["environment"], PADDLE_LAUNCH_ASSUME_GPUS="1", PADDLE_LAUNCH_PORT=BOOTSTRAP_PORT)
+    env.update(variables)
+    keys = {option.split("=")[0] for option in options}
+    kept = [word for word in recorded["arguments"] if word.split("=")[0] not in keys]
+    command = [os.environ["PADDLE_LAUNCH_BINARY"], *cards_of(recorded), *options, *kept]
+    return command, env
+
+
+@contextlib.contextmanager
+def neighbour_of(case, recorded, folder):
+    if case not in NEIGHBOURS:
+        yield
+        return
+    command, env = command_and_env(recorded, *NEIGHBOURS[case])
+    beside = pathlib.Path(folder) / "neighbour"
+    beside.mkdir()
+    (beside / "env.py").write_text(PRINT_ENVIRONMENT)
+    with subprocess.Popen(command, cwd=beside, env=env, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as other:
+        yield
+        other.wait(timeout=120)
+
+
 def run(case, folder):
     recorded = json.loads((HERE / f"{case}.json").read_text())
     (pathlib.Path(folder) / "env.py").write_text(PRINT_ENVIRONMENT)
-    names = ("PADDLE_", "FLAGS_", "POD_", "TRAINER_", "TRAINING_", "CUDA_")
-    env = {name: value for name, value in os.environ.items() if not name.startswith(names)}
-    env.update(recorded["environment"], PADDLE_LAUNCH_ASSUME_GPUS="1")
-    command = [os.environ["PADDLE_LAUNCH_BINARY"], *cards_of(recorded), *recorded["arguments"]]
-    result = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    command, env = command_and_env(recorded)
+    with neighbour_of(case, recorded, folder):
+        result = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
     return recorded, result
+
+
+def our_name(case, log):
+    """The recorded launcher counts a node's logs from 0; the neighbour has the first two ranks."""
+    if case not in NEIGHBOURS:
+        return log
+    name, number = log.split(".")
+    return f"{name}.{int(number) + 2}"
 
 
 def without_ports(text):
@@ -71,7 +109,7 @@ class Golden(unittest.TestCase):
             # The recorded launcher let the variable win over the option (docs/compatibility.md).
             log_dir = "log"
             for log, expected in recorded["processes"].items():
-                lines = (pathlib.Path(folder) / log_dir / log).read_text().splitlines()
+                lines = (pathlib.Path(folder) / log_dir / our_name(case, log)).read_text().splitlines()
                 seen = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("===="))
                 for name, value in expected.items():
                     if name in VARY:
