@@ -3,8 +3,10 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,14 +15,17 @@
 #include "launcher/meeting.h"
 #include "launcher/network_check.h"
 #include "launcher/os/event_loop.h"
+#include "launcher/os/signals.h"
 #include "launcher/plan/collective.h"
 #include "launcher/plan/world.h"
 #include "launcher/preparation.h"
 #include "launcher/round.h"
+#include "launcher/run/terminal.h"
 #include "launcher/site/machine.h"
 #include "launcher/site/own_node.h"
 #include "launcher/site/surroundings.h"
 #include "launcher/tell/dry_run.h"
+#include "launcher/text/signal_name.h"
 
 namespace paddle_launch {
 namespace {
@@ -35,6 +40,31 @@ void refuse_several_tasks(const Surroundings& around) {
       around.launched_by, around.tasks == 0 ? "perhaps several" : std::to_string(around.tasks),
       around.launched_by == "srun" ? "srun --ntasks=1 paddle-launch …" : "paddle-launch …"));
 }
+
+// While nothing runs yet, a signal ends the launcher. Also the first process of a container, for
+// whom the kernel's own way to end a process does not hold.
+class EndOnSignal {
+ public:
+  EndOnSignal(EventLoop& loop, SignalWatch& signals) : loop_(loop), fd_(signals.fd()) {
+    loop_.on_readable(fd_, [&signals] {
+      while (const std::optional<int> signal = signals.next()) take(*signal);
+    });
+  }
+  EndOnSignal(const EndOnSignal&) = delete;
+  EndOnSignal& operator=(const EndOnSignal&) = delete;
+  ~EndOnSignal() { loop_.forget(fd_); }
+
+ private:
+  static void take(int signal) {
+    if (signal == SIGTSTP) return Terminal(false).suspend_launcher();
+    if (signal == SIGUSR1 || signal == SIGUSR2 || signal == SIGCHLD) return;
+    throw StoppedBySignal(signal, fmt::format("stopped by {} while waiting for the other nodes",
+                                              signal_name(signal)));
+  }
+
+  EventLoop& loop_;
+  int fd_;
+};
 
 // What is wrong on this node is not thrown at once: the other nodes are to hear of it, instead of
 // waiting for a node that will never come.
@@ -127,11 +157,17 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
   const Readiness ready = get_ready(job, env, here, me);
   if (job.dry_run != DryRun::No) return show_plan(job, env, me, ready.preparation);
 
+  // Whoever started us may ignore SIGCHLD; then the kernel would throw away how our children ended.
+  const bool sigchld_was_ignored = is_ignored(SIGCHLD);
+  signal(SIGCHLD, SIG_DFL);
+  SignalWatch signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD});
   EventLoop loop;
   Remarks remarks{.notices = command.notices, .warnings = command.warnings};
+  std::optional<EndOnSignal> waiting(std::in_place, loop, signals);
   const Met met = meet(loop, job, env, here, me, ready, remarks.notices);
   if (job.check) return check_network(loop, met, here.host_name);
 
+  waiting.reset();
   const WorldPlan world = plan_world(met.roster);
   const std::string& host = met.roster.pods.at(met.roster.mine).host;
   const CollectivePlan plan = make_plan(job, env, ready.preparation, world, host);
@@ -139,8 +175,9 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
     remarks.warnings.insert(remarks.warnings.end(), texts->begin(), texts->end());
   }
   try {
-    return run_round({loop, *met.channel, static_cast<int>(met.roster.mine)}, job, env, here, world,
-                     plan, remarks, ready.preparation.open_files_given);
+    return run_round(
+        {loop, signals, sigchld_was_ignored, *met.channel, static_cast<int>(met.roster.mine)}, job,
+        env, here, world, plan, remarks, ready.preparation.open_files_given);
   } catch (const std::exception& error) {
     withdraw(*met.channel, static_cast<int>(met.roster.mine),
              fmt::format("node {} could not start: {}", host, error.what()));

@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kLaunchError = 1;
 constexpr int kWrongUse = 2;
+constexpr int kSignalBase = 128;
 constexpr int kNodeMissing = 75;  // EX_TEMPFAIL
 
 using paddle_launch::Environment;
@@ -84,6 +85,8 @@ int main(int argc, char** argv) {
     return run(arguments);
   } catch (const paddle_launch::UsageError& error) {
     return complain(program, error.what(), kWrongUse);
+  } catch (const paddle_launch::StoppedBySignal& error) {
+    return complain(program, error.what(), kSignalBase + error.signal);
   } catch (const paddle_launch::NodeMissing& error) {
     return complain(program, error.what(), kNodeMissing);
   } catch (const std::exception& error) {

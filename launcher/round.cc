@@ -111,7 +111,6 @@ struct Stage {
   const JobTies& ties;
   Guard& guard;
   Console& console;
-  SignalWatch& signals;
   const Terminal& terminal;
   const Voice& voice;
   const Aftermath& aftermath;
@@ -121,8 +120,8 @@ struct Stage {
 
 RoundResult supervise(Stage& stage, StopPolicy policy) {
   JobChannel& channel = stage.ties.channel;
-  Supervisor supervisor(stage.ties.loop, stage.guard, stage.console, stage.signals, stage.terminal,
-                        std::move(policy),
+  Supervisor supervisor(stage.ties.loop, stage.guard, stage.console, stage.ties.signals,
+                        stage.terminal, std::move(policy),
                         {.verdict =
                              [&](const Outcome& verdict, int others) {
                                stage.aftermath.tell_verdict(stage.voice, verdict, others);
@@ -148,7 +147,7 @@ JobVerdict conclude(const Stage& stage, const RoundResult& result,
   if (stage.early_verdict) return *stage.early_verdict;
   const PodEnding mine = stage.aftermath.ending(result);
   Conclusion conclusion(
-      stage.ties.loop, stage.signals, stage.ties.channel, stage.terminal, patience,
+      stage.ties.loop, stage.ties.signals, stage.ties.channel, stage.terminal, patience,
       {.stop =
            [&](const StopCause& cause) {
              stage.aftermath.tell_verdict(stage.voice, JobStopped{cause}, 0);
@@ -178,10 +177,6 @@ int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, c
   for (std::string& problem : write_shared_files(world, plan))
     said.warnings.push_back(std::move(problem));
 
-  // Whoever started us may ignore SIGCHLD; then the kernel would throw away how our children ended.
-  const bool sigchld_was_ignored = is_ignored(SIGCHLD);
-  signal(SIGCHLD, SIG_DFL);
-  SignalWatch signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD});
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 
   const std::vector<std::string> start_lines = make_start_lines(processes);
@@ -204,23 +199,23 @@ int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, c
                           .log_overwrite = job.log_overwrite,
                           .own_session = !lends_terminal,
                           .lend_terminal = lends_terminal,
-                          .mask = signals.mask_at_start(),
-                          .ignore_sigchld = sigchld_was_ignored,
+                          .mask = ties.signals.mask_at_start(),
+                          .ignore_sigchld = ties.sigchld_was_ignored,
                           .open_files = open_files_given,
                           .start_lines = start_lines});
   // Read while the guard is busy: the kernel takes its time for this file.
   const Aftermath aftermath(processes, here.host_name, ties.node, oom_kills_so_far());
-  Stage stage{ties, guard, console, signals, terminal, voice, aftermath};
+  Stage stage{ties, guard, console, terminal, voice, aftermath};
   const RoundResult result =
       supervise(stage, StopPolicy(static_cast<int>(processes.processes.size()),
                                   lends_terminal ? std::optional<int>(0) : std::nullopt));
   terminal.take_back();
   const auto patience =
       result.user_is_impatient ? std::optional(kPatienceOfAnImpatientUser) : std::nullopt;
-  console.drain(signals, patience);
+  console.drain(ties.signals, patience);
   const JobVerdict verdict = conclude(stage, result, job.grace + kPatienceWithOthers);
   aftermath.tell_end(voice, result, verdict);
-  console.finish(signals, patience);
+  console.finish(ties.signals, patience);
   guard.wait_for_end();
   ties.channel.close();
   return verdict.first.status;

@@ -12,6 +12,7 @@
 #include "launcher/job/job_spec.h"
 #include "launcher/job/world_plan.h"
 #include "launcher/os/event_loop.h"
+#include "launcher/os/signals.h"
 #include "launcher/plan/collective.h"
 #include "launcher/site/machine.h"
 
@@ -22,9 +23,11 @@ struct Remarks {
   std::vector<std::string> warnings;
 };
 
-// This pod's ties to the rest of its job.
+// What this pod brought along from the meeting.
 struct JobTies {
   EventLoop& loop;
+  SignalWatch& signals;
+  bool sigchld_was_ignored = false;  // when we were started: trainers are to find it so
   JobChannel& channel;
   int node = 0;  // its place in the roster
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/channel/member_channel.h"
 
+#include <sys/socket.h>
+
 #include <chrono>
 #include <utility>
 
@@ -39,6 +41,8 @@ void MemberChannel::take(Message message) {
   if (std::holds_alternative<KillMessage>(message)) return events_.kill();
   if (auto* verdict = std::get_if<VerdictMessage>(&message)) {
     if (!std::exchange(decided_, true)) events_.verdict(verdict->verdict);
+    // The hub stays until everybody has the verdict: it need not wait for what we still print.
+    shutdown(link_->fd(), SHUT_WR);
     return;
   }
   if (std::holds_alternative<CheckGoMessage>(message)) link_->send(clocks_now());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
 
 namespace paddle_launch {
 
@@ -21,6 +22,12 @@ struct LaunchError : std::runtime_error {
 // A node never came, or went: trying again may help. Exit status 75 (EX_TEMPFAIL).
 struct NodeMissing : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+// The user, or whoever runs us, ended the launcher before anything was started. Exit status 128+S.
+struct StoppedBySignal : std::runtime_error {
+  StoppedBySignal(int number, const std::string& what) : std::runtime_error(what), signal(number) {}
+  int signal;
 };
 
 }  // namespace paddle_launch

@@ -14,6 +14,7 @@
 #include <exception>
 
 #include "launcher/os/check.h"
+#include "launcher/os/close_all_but.h"
 #include "launcher/run/console_process.h"
 
 namespace paddle_launch {
@@ -51,6 +52,10 @@ Console::Console(const ConsoleSettings& settings, std::vector<FollowedLog> logs)
   pid_ = check(fork(), "fork the console");
   if (pid_ != 0) return;
   socket_.reset();
+  // Whatever else is open belongs to the launcher: another node must not take us for it.
+  std::vector<int> kept = {consoles_end.get()};
+  for (const FollowedLog& log : logs) kept.push_back(log.file.get());
+  close_all_but(kept);
   try {
     ConsoleProcess console(settings, std::move(logs), std::move(consoles_end), launcher);
     console.run();

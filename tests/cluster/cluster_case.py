@@ -4,6 +4,7 @@ test ends."""
 
 import os
 import tempfile
+import unittest
 from unittest import mock
 
 from test_hosts import HOSTS, TestHosts, require_test_hosts
@@ -14,13 +15,26 @@ SEEN_BY_ALL = "/var/tmp"  # a host's /tmp is its own
 PER_NODE = 2
 
 
+_sets = {}  # of the module that is running, by their options
+
+
+def shared_hosts(options):
+    """One set of hosts for all classes of a module that want the same."""
+    key = tuple(sorted(options.items()))
+    if key not in _sets:
+        if not _sets:
+            unittest.addModuleCleanup(_sets.clear)
+        _sets[key] = unittest.enterModuleContext(TestHosts(share=[os.path.dirname(binary())], **options))
+    return _sets[key]
+
+
 class ClusterCase(LauncherCase):
     HOSTS = {}  # options of TestHosts
 
     @classmethod
     def setUpClass(cls):
         require_test_hosts()
-        cls.hosts = cls.enterClassContext(TestHosts(share=[os.path.dirname(binary())], **cls.HOSTS))
+        cls.hosts = shared_hosts(cls.HOSTS)
         cls.names = cls.hosts.names
         cls.addresses = [cls.hosts.address(name) for name in cls.names]
         cls.ips = ",".join(cls.addresses)
@@ -62,6 +76,10 @@ class ClusterCase(LauncherCase):
 
     # claims
 
+    def wait_all_told(self, runs, text):
+        for run in runs.values():
+            self.wait_told(run, text)
+
     def wait_told(self, run, text, seconds=DEADLINE):
         def look():
             if text in run.err:
@@ -70,6 +88,15 @@ class ClusterCase(LauncherCase):
                 raise AssertionError(f"the launcher ended and did not say {text!r}\n{run.told()}")
             return False
         wait_until(look, lambda: f"{text!r} in\n{run.told()}", seconds)
+
+    def wait_all_ready(self, runs, world):
+        """The pids of the trainers by rank; they ran READY or HOLD."""
+        def look():
+            for run in runs.values():
+                self.assertTrue(run.running(), run.told())
+            return all((self.dir / f"ready.{rank}").exists() for rank in range(world))
+        wait_until(look, lambda: self.all_told(runs))
+        return {rank: int(self.read(f"ready.{rank}")) for rank in range(world)}
 
     def assert_all_end(self, runs, status, seconds=DEADLINE):
         ended = self.wait_all(runs, seconds)
