@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <climits>
+#include <numeric>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -136,8 +137,8 @@ ChannelIdentity make_identity(const JobSpec& job, const Environment& env, const 
 
 std::vector<int> hub_ports(const JobSpec& job) {
   if (job.master) return {job.master->port};
-  std::vector<int> ports;
-  for (int i = 0; i < kHubPorts; ++i) ports.push_back(job.bootstrap_port + i);
+  std::vector<int> ports(kHubPorts);
+  std::iota(ports.begin(), ports.end(), job.bootstrap_port);
   return ports;
 }
 

@@ -14,23 +14,18 @@ namespace {
 constexpr std::chrono::seconds kConnectTime{3};
 constexpr std::size_t kLongestFromHub = 64 * 1024 * 1024;
 
-// How far an attempt came; the one that came furthest is told. A port that refuses is the usual
-// thing next to a port that answers wrongly.
-enum Depth { kRefused, kFailed, kSilent, kAnswered };
-
 }  // namespace
 
-Dialer::Dialer(EventLoop& loop, const ChannelIdentity& identity,
-               const std::vector<DialTarget>& targets, std::optional<std::uint32_t> from,
-               Events events)
-    : loop_(loop), identity_(identity), events_(std::move(events)), connect_time_(loop) {
+Dialer::Dialer(EventLoop& loop, ChannelIdentity identity, const std::vector<DialTarget>& targets,
+               std::optional<std::uint32_t> from, Events events)
+    : loop_(loop), identity_(std::move(identity)), events_(std::move(events)), connect_time_(loop) {
   for (const DialTarget& target : targets) begin(target, from);
   // Also when every attempt failed at once: nobody expects an event before the constructor is done.
   const bool none = connecting_.empty();
   connect_time_.set(none ? std::chrono::milliseconds(0) : kConnectTime, [this] {
     std::vector<int> silent;
     for (const auto& attempt : connecting_) silent.push_back(attempt.first);
-    for (const int fd : silent) lose(fd, kSilent, connection_problem(ETIMEDOUT));
+    for (const int fd : silent) lose(fd, Depth::Silent, connection_problem(ETIMEDOUT));
     finish_if_all_failed();
   });
 }
@@ -47,14 +42,14 @@ void Dialer::begin(const DialTarget& target, std::optional<std::uint32_t> from) 
     loop_.on_writable(fd, [this, fd] { connected(fd); });
   } catch (const std::system_error& error) {
     const int number = error.code().value();
-    lose(-1, number == ECONNREFUSED ? kRefused : kFailed, connection_problem(number));
+    lose(-1, number == ECONNREFUSED ? Depth::Refused : Depth::Failed, connection_problem(number));
   }
 }
 
 void Dialer::connected(int fd) {
   const int error = connect_result(fd);
   if (error != 0) {
-    lose(fd, error == ECONNREFUSED ? kRefused : kFailed, connection_problem(error));
+    lose(fd, error == ECONNREFUSED ? Depth::Refused : Depth::Failed, connection_problem(error));
     return finish_if_all_failed();
   }
   loop_.forget(fd);
@@ -74,7 +69,7 @@ void Dialer::connected(int fd) {
 void Dialer::ended(int fd, const LinkEnd& end) {
   const Handshake& handshake = greeting_.at(fd)->handshake();
   if (end.greeting == Handshake::State::OtherJob) failure_.other_jobs.push_back(handshake.theirs());
-  lose(fd, kAnswered, end.why);
+  lose(fd, Depth::Answered, end.why);
   finish_if_all_failed();
 }
 
@@ -88,11 +83,11 @@ void Dialer::proved(int fd) {
   found(std::move(link));
 }
 
-void Dialer::lose(int fd, int depth, const std::string& why) {
+void Dialer::lose(int fd, Depth depth, const std::string& why) {
   if (connecting_.contains(fd)) loop_.forget(fd);
   connecting_.erase(fd);
   greeting_.erase(fd);
-  if (depth <= depth_) return;
+  if (depth_ && depth <= *depth_) return;
   depth_ = depth;
   failure_.why = why;
 }

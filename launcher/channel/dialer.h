@@ -38,18 +38,22 @@ class Dialer {
     std::function<void(const DialFailure&)> failed;
   };
 
-  Dialer(EventLoop& loop, const ChannelIdentity& identity, const std::vector<DialTarget>& targets,
+  Dialer(EventLoop& loop, ChannelIdentity identity, const std::vector<DialTarget>& targets,
          std::optional<std::uint32_t> from, Events events);
   Dialer(const Dialer&) = delete;
   Dialer& operator=(const Dialer&) = delete;
   ~Dialer();
 
  private:
+  // How far an attempt came; the one that came furthest is told. A port that refuses is the usual
+  // thing next to a port that answers wrongly.
+  enum class Depth { Refused, Failed, Silent, Answered };
+
   void begin(const DialTarget& target, std::optional<std::uint32_t> from);
   void connected(int fd);
   void ended(int fd, const LinkEnd& end);
   void proved(int fd);
-  void lose(int fd, int depth, const std::string& why);
+  void lose(int fd, Depth depth, const std::string& why);
   void finish_if_all_failed();
 
   EventLoop& loop_;
@@ -59,7 +63,7 @@ class Dialer {
   std::map<int, std::unique_ptr<Link>> greeting_;
   Alarm connect_time_;
   DialFailure failure_;
-  int depth_ = -1;  // how far the attempt came that failure_.why tells of
+  std::optional<Depth> depth_;  // of the attempt that failure_.why tells of
 };
 
 }  // namespace paddle_launch

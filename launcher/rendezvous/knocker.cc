@@ -7,10 +7,10 @@
 
 namespace paddle_launch {
 
-Knocker::Knocker(EventLoop& loop, const ChannelIdentity& identity, std::vector<int> ports,
+Knocker::Knocker(EventLoop& loop, ChannelIdentity identity, std::vector<int> ports,
                  std::optional<std::uint32_t> from, OfferMessage mine, Events events)
     : loop_(loop),
-      identity_(identity),
+      identity_(std::move(identity)),
       ports_(std::move(ports)),
       from_(from),
       mine_(std::move(mine)),

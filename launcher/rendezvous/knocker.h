@@ -22,7 +22,7 @@ class Knocker {
     std::function<void(const std::string& host, const std::string& why)> nobody;
   };
 
-  Knocker(EventLoop& loop, const ChannelIdentity& identity, std::vector<int> ports,
+  Knocker(EventLoop& loop, ChannelIdentity identity, std::vector<int> ports,
           std::optional<std::uint32_t> from, OfferMessage mine, Events events);
   Knocker(const Knocker&) = delete;
   Knocker& operator=(const Knocker&) = delete;

@@ -5,14 +5,50 @@ nothing left."""
 import os
 import re
 import signal
+import sys
 import time
 import unittest
 
 from cluster_case import PER_NODE, ClusterCase
 
-from harness import ABORT, HOLD, SH, status_field, wait_until
+from harness import ABORT, HOLD, SH, alive, status_field, wait_until
 
 WORLD = 4 * PER_NODE
+
+# Rank 4 raises an exception and so closes its connection to rank 0, which dies of that, long before rank 4 has ended.
+EXCEPTION = """
+import atexit, os, socket, struct, time
+endpoints = os.environ["PADDLE_TRAINER_ENDPOINTS"].split(",")
+rank = int(os.environ["PADDLE_TRAINER_ID"])
+
+def wait_for(name):
+    while not os.path.exists(name):
+        time.sleep(0.01)
+
+def say_and_linger():  # runs after the traceback was written
+    open("said", "w").close()
+    time.sleep(1000)
+
+def listen():
+    with socket.create_server(("", int(endpoints[0].split(":")[1]))) as listener:
+        open("listening", "w").close()
+        with listener.accept()[0] as line:
+            try:
+                line.recv(1)
+            finally:
+                wait_for("said")
+
+def compute():
+    wait_for("listening")
+    host, port = endpoints[0].split(":")
+    with socket.create_connection((host, int(port))) as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close() is a reset
+        raise ValueError("the loss is not a number")
+
+if rank == 4:
+    atexit.register(say_and_linger)
+{0: listen, 4: compute}.get(rank, lambda: time.sleep(1000))()
+"""
 
 
 class EndingTest(ClusterCase):
@@ -20,15 +56,11 @@ class EndingTest(ClusterCase):
         """All trainers are at the gate; then each runs the shell text. Returns (runs, pids by rank)."""
         self.the_gate = self.gate()
         runs = self.start_nodes(*options, SH, "-c", before + HOLD + then)
-        return runs, self.wait_all_ready(runs)
+        return runs, self.wait_all_ready(runs, WORLD)
 
-    def wait_all_ready(self, runs):
-        def look():
-            for run in runs.values():
-                self.assertTrue(run.running(), run.told())
-            return all((self.dir / f"ready.{rank}").exists() for rank in range(WORLD))
-        wait_until(look, lambda: self.all_told(runs))
-        return {rank: int(self.read(f"ready.{rank}")) for rank in range(WORLD)}
+    def again(self):
+        for rank in range(WORLD):
+            os.unlink(self.dir / f"ready.{rank}")
 
     def assert_abort(self, runs, ranks):
         for run in runs.values():
@@ -45,9 +77,9 @@ class EndingTest(ClusterCase):
                 self.assertRegex(report, text, run.told())
 
     def test_a_trainers_exit_code_is_everyones_on_whichever_host_it_dies(self):
-        for place, host in enumerate(self.names):
+        for host in ("n1", "n2", "n4"):
             with self.subTest(host=host):
-                rank = place * PER_NODE + 1
+                rank = self.ranks_of(host)[1]
                 runs, pids = self.start_job(
                     f"[ $PADDLE_TRAINER_ID = {rank} ] && echo the last words && exit 7; exec sleep 1000")
                 self.the_gate.open()
@@ -62,24 +94,30 @@ class EndingTest(ClusterCase):
                 self.assertEqual(self.hosts.leftovers(), [])
                 self.again()
 
-    def again(self):
-        for rank in range(WORLD):
-            os.unlink(self.dir / f"ready.{rank}")
+    def test_a_trainers_signal_is_everyones(self):
+        runs, pids = self.start_job("")
+        rank = self.ranks_of("n3")[0]
+        os.kill(pids[rank], signal.SIGSEGV)
+        self.assert_all_end(runs, 128 + signal.SIGSEGV)
+        self.assert_abort(runs, [rank])
+        self.assert_report(runs, {"n3", "n1"}, r"killed by SIGSEGV", rf"(?m)^  pid +{pids[rank]}$")
 
-    def test_a_trainers_signal_is_everyones_on_whichever_host_it_dies(self):
-        for place, host in enumerate(self.names):
-            with self.subTest(host=host):
-                runs, pids = self.start_job("")
-                rank = place * PER_NODE
-                os.kill(pids[rank], signal.SIGSEGV)
-                self.assert_all_end(runs, 128 + signal.SIGSEGV)
-                self.assert_abort(runs, [rank])
-                self.assert_report(runs, {host, "n1"}, r"killed by SIGSEGV", rf"(?m)^  pid +{pids[rank]}$")
-                self.assertEqual(self.hosts.leftovers(), [])
-                self.again()
+    def test_an_exception_that_began_on_another_node_is_shown_where_its_echo_died_first(self):
+        self.write("train.py", EXCEPTION)
+        runs = self.start_nodes(sys.executable, "-IS", "train.py")
+        self.assert_all_end(runs, 1)
+        self.assert_abort(runs, [0])
+        self.assert_report(runs, {"n1"}, r"(?m)^  rank +0 ", r"(?m)^ConnectionResetError: ")
+        report = runs["n1"].err[runs["n1"].err.index("ABORT!!!"):]
+        where = re.search(r"(?m)^  probably +rank 4 on n3 \(10\.77\.0\.3\) began it, .*; log (\S+), its end:$", report)
+        self.assertTrue(where, report)
+        self.assertTrue(where[1].endswith("log.n3/workerlog.4"), where[1])
+        excerpt = report[where.end():]
+        self.assertIn("Traceback (most recent call last):", excerpt)
+        self.assertRegex(excerpt, r"(?m)^ValueError: the loss is not a number$")
 
     def test_a_killed_launcher_is_a_lost_node_on_whichever_host(self):
-        for host in self.names:
+        for host in ("n1", "n2", "n4"):
             with self.subTest(host=host):
                 runs, _ = self.start_job("exec sleep 1000")
                 killed = runs.pop(host)
@@ -94,7 +132,7 @@ class EndingTest(ClusterCase):
                 self.again()
 
     def test_an_interrupt_on_any_host_stops_the_job(self):
-        for host, number in zip(self.names, (signal.SIGINT, signal.SIGTERM, signal.SIGINT, signal.SIGTERM)):
+        for host, number in (("n1", signal.SIGINT), ("n2", signal.SIGTERM), ("n4", signal.SIGINT)):
             with self.subTest(host=host, number=number):
                 runs, _ = self.start_job("exec sleep 1000")
                 runs[host].send(number)
@@ -108,13 +146,15 @@ class EndingTest(ClusterCase):
     def test_a_second_interrupt_kills_deaf_trainers_everywhere(self):
         for host in ("n1", "n3"):
             with self.subTest(host=host):
-                runs, _ = self.start_job("", "--grace=600", before="trap '' TERM; ")
+                runs, pids = self.start_job("", "--grace=600", before="trap '' TERM; ")
                 runs[host].send(signal.SIGINT)
-                for run in runs.values():
-                    self.wait_told(run, "was stopped by SIGINT")
-                # Two interrupts within half a second are one.
-                wait_until(lambda: runs[host].send(signal.SIGINT) or "interrupted again" in runs[host].err, "the kill")
-                self.assert_all_end(runs, 130)
+                self.wait_all_told(runs, "was stopped by SIGINT")
+                time.sleep(0.6)  # two interrupts within half a second are one
+                self.assertEqual([rank for rank, pid in pids.items() if not alive(pid)], [], "not deaf")
+                runs[host].send(signal.SIGINT)
+                self.assert_gone(pids.values(), 10)  # far below the grace
+                self.assert_all_end(runs, 130, 10)
+                self.assert_told(runs[host], "interrupted again: killing what is left")
                 self.again()
 
     def test_nodes_that_finish_early_wait_and_end_with_0_with_the_others(self):
@@ -122,7 +162,7 @@ class EndingTest(ClusterCase):
         os.mkfifo(self.dir / "second")
         second = os.open(self.dir / "second", os.O_RDWR)
         runs = self.start_nodes(SH, "-c", "exec 4<second; " + HOLD + "[ $PADDLE_TRAINER_ID -lt 4 ] || read _ <&4 || :")
-        self.wait_all_ready(runs)
+        self.wait_all_ready(runs, WORLD)
         gates[0].open()
         for host in ("n1", "n2"):
             self.wait_told(runs[host], "the processes of this node have ended; waiting for the other nodes to end")
