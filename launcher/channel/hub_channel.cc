@@ -140,8 +140,8 @@ void HubChannel::stop_all(const StopCause& cause, int but_node) {
   if (std::exchange(stopping_, true)) return;
   for (const auto& [member, node] : members_) {
     if (node == but_node) continue;
+    hub_->ask_clock(member);  // first: the answer may be there before send() returns
     hub_->send(member, StopMessage{cause});
-    hub_->ask_clock(member);
   }
   if (but_node != mine_) events_.stop(cause);
 }
@@ -150,8 +150,8 @@ void HubChannel::tell_kill() { tell(KillMessage{}); }
 
 void HubChannel::tell(const Message& message) {
   for (const auto& member : members_) {
-    hub_->send(member.first, message);
     if (std::holds_alternative<CheckGoMessage>(message)) hub_->ask_clock(member.first);
+    hub_->send(member.first, message);
   }
 }
 

@@ -149,7 +149,12 @@ void HubMeeting::tick() {
     return refuse({.status = kNeverCame, .node = -1, .text = settings_.never_came(now)},
                   kForThoseHere);
   }
-  if (settings_.waiting) settings_.waiting(now);
+  if (settings_.waiting) {
+    // That nobody opens while a node has not been started is no news; in the end it may be.
+    WaitingFacts shown = now;
+    shown.last_try.clear();
+    settings_.waiting(shown);
+  }
   tell_who_is_missing();
   if (now.waited.count() % kKnockEveryTicks == 0) knock();
 }
