@@ -2,6 +2,7 @@
 // M pods meet at one hub: time until the last has the roster, against as many bare connections.
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 
 #include <fmt/format.h>

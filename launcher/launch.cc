@@ -114,10 +114,11 @@ CollectivePlan make_plan(const JobSpec& job, const Environment& env, const Prepa
   return plan;
 }
 
-int show_plan(const JobSpec& job, const Environment& env, const OwnNode& me,
+int show_plan(const JobSpec& job, const Environment& env, const Machine& here, const OwnNode& me,
               const Preparation& ready) {
-  const WorldPlan world = plan_world(assumed_roster(job, me, ready.offer));
-  const ProcessPlan plan = make_plan(job, env, ready, world, ready.offer.host).processes;
+  const Roster roster = assumed_roster(job, here, me, ready.offer);
+  const ProcessPlan plan =
+      make_plan(job, env, ready, plan_world(roster), roster.pods.at(roster.mine).host).processes;
   if (job.has_several_nodes()) {
     std::fputs(
         "paddle-launch: --dry_run asked no other node: their cards and ports are taken to be like "
@@ -155,7 +156,7 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
   const Machine here = look_around();
   const OwnNode me = find_own_node(job, here);
   const Readiness ready = get_ready(job, env, here, me);
-  if (job.dry_run != DryRun::No) return show_plan(job, env, me, ready.preparation);
+  if (job.dry_run != DryRun::No) return show_plan(job, env, here, me, ready.preparation);
 
   // Whoever started us may ignore SIGCHLD; then the kernel would throw away how our children ended.
   const bool sigchld_was_ignored = is_ignored(SIGCHLD);

@@ -135,6 +135,14 @@ ChannelIdentity make_identity(const JobSpec& job, const Environment& env, const 
           .keep_alive = keep_alive_for(job.heartbeat)};
 }
 
+// What the others would probably see us come from.
+std::string likely_address(const Machine& here) {
+  for (const std::string& address : here.addresses) {
+    if (!is_loopback(parse_ipv4(address).value_or(0))) return address;
+  }
+  return here.host_name;
+}
+
 std::vector<int> hub_ports(const JobSpec& job) {
   if (job.master) return {job.master->port};
   std::vector<int> ports(kHubPorts);
@@ -182,7 +190,6 @@ Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
   settings.identity = make_identity(job, env, here, notices);
   if (!claim.problem.empty()) {
     settings.timeout = std::min<std::chrono::milliseconds>(settings.timeout, kToTellAProblem);
-    announcer.problem(claim.problem);
   }
   settings.waiting = [&announcer](const WaitingFacts& facts) { announcer.waiting(facts); };
   settings.never_came = never_came;
@@ -191,13 +198,15 @@ Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
   return Tcp(loop, std::move(settings)).meet(claim, offer);
 }
 
-Roster assumed_roster(const JobSpec& job, const OwnNode& me, const PodOffer& offer) {
+Roster assumed_roster(const JobSpec& job, const Machine& here, const OwnNode& me,
+                      const PodOffer& offer) {
   Roster roster;
   roster.mine = me.place;
   const std::size_t nodes = job.master ? static_cast<std::size_t>(job.nnodes) : job.ips.size();
   for (std::size_t place = 0; place < nodes; ++place) {
     PodOffer pod = offer;
     if (job.master && place != me.place) pod.host = fmt::format("node-{}", place);
+    if (pod.host.empty()) pod.host = likely_address(here);
     if (!job.master) pod.host = nodes == 1 ? offer.host : job.ips[place];
     roster.pods.push_back(std::move(pod));
   }

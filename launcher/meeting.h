@@ -27,6 +27,7 @@ Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
                     const PodOffer& offer, std::vector<std::string>& notices);
 
 // For --dry_run, which asks nobody: the other nodes are taken to be like this one.
-Roster assumed_roster(const JobSpec& job, const OwnNode& me, const PodOffer& offer);
+Roster assumed_roster(const JobSpec& job, const Machine& here, const OwnNode& me,
+                      const PodOffer& offer);
 
 }  // namespace paddle_launch

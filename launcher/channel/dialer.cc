@@ -12,14 +12,29 @@ namespace {
 
 // Packets that vanish in a firewall are not waited for any longer.
 constexpr std::chrono::seconds kConnectTime{3};
+constexpr std::chrono::milliseconds kHeadStart{100};
+constexpr std::chrono::milliseconds kHeadStartOfAnAnswer{1000};
 constexpr std::size_t kLongestFromHub = 64 * 1024 * 1024;
 
 }  // namespace
 
 Dialer::Dialer(EventLoop& loop, ChannelIdentity identity, const std::vector<DialTarget>& targets,
                std::optional<std::uint32_t> from, Events events)
-    : loop_(loop), identity_(std::move(identity)), events_(std::move(events)), connect_time_(loop) {
-  for (const DialTarget& target : targets) begin(target, from);
+    : loop_(loop),
+      identity_(std::move(identity)),
+      events_(std::move(events)),
+      connect_time_(loop),
+      head_start_(loop),
+      from_(from) {
+  for (const DialTarget& target : targets) {
+    if (target.port == targets.front().port) {
+      begin(target);
+    } else {
+      others_.push_back(target);
+    }
+  }
+  if (connecting_.empty()) begin_others();
+  give_head_start();
   // Also when every attempt failed at once: nobody expects an event before the constructor is done.
   const bool none = connecting_.empty();
   connect_time_.set(none ? std::chrono::milliseconds(0) : kConnectTime, [this] {
@@ -34,9 +49,24 @@ Dialer::~Dialer() {
   for (const auto& attempt : connecting_) loop_.forget(attempt.first);
 }
 
-void Dialer::begin(const DialTarget& target, std::optional<std::uint32_t> from) {
+// The first port is nearly always the hub's: ten attempts of each of thousands of nodes would be
+// nine too many.
+void Dialer::give_head_start() {
+  if (others_.empty()) return;
+  head_start_.set(kHeadStart, [this] {
+    if (greeting_.empty()) return begin_others();
+    head_start_.set(kHeadStartOfAnAnswer, [this] { begin_others(); });
+  });
+}
+
+void Dialer::begin_others() {
+  head_start_.stop();
+  for (const DialTarget& target : std::exchange(others_, {})) begin(target);
+}
+
+void Dialer::begin(const DialTarget& target) {
   try {
-    UniqueFd socket = begin_connect(target.address, target.port, from);
+    UniqueFd socket = begin_connect(target.address, target.port, from_);
     const int fd = socket.get();
     connecting_.emplace(fd, std::move(socket));
     loop_.on_writable(fd, [this, fd] { connected(fd); });
@@ -79,6 +109,7 @@ void Dialer::proved(int fd) {
   for (const auto& attempt : connecting_) loop_.forget(attempt.first);
   connecting_.clear();
   connect_time_.stop();
+  head_start_.stop();
   const auto found = events_.found;  // the dialer may go while it is called
   found(std::move(link));
 }
@@ -93,6 +124,7 @@ void Dialer::lose(int fd, Depth depth, const std::string& why) {
 }
 
 void Dialer::finish_if_all_failed() {
+  if (connecting_.empty() && greeting_.empty()) begin_others();
   if (!connecting_.empty() || !greeting_.empty()) return;
   connect_time_.stop();
   const auto failed = events_.failed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One round of attempts to find the hub of this job among some addresses and ports, all at once:
-// on a shared host the first port may belong to somebody else's job.
+// One round of attempts to find the hub of this job among some addresses and ports. On a shared
+// host the first port may belong to somebody else's job: then all the others are tried at once.
 #pragma once
 
 #include <cstdint>
@@ -49,12 +49,14 @@ class Dialer {
   // thing next to a port that answers wrongly.
   enum class Depth { Refused, Failed, Silent, Answered };
 
-  void begin(const DialTarget& target, std::optional<std::uint32_t> from);
+  void begin(const DialTarget& target);
   void connected(int fd);
   void ended(int fd, const LinkEnd& end);
   void proved(int fd);
   void lose(int fd, Depth depth, const std::string& why);
   void finish_if_all_failed();
+  void give_head_start();
+  void begin_others();
 
   EventLoop& loop_;
   ChannelIdentity identity_;
@@ -62,6 +64,9 @@ class Dialer {
   std::map<int, UniqueFd> connecting_;
   std::map<int, std::unique_ptr<Link>> greeting_;
   Alarm connect_time_;
+  Alarm head_start_;
+  std::optional<std::uint32_t> from_;
+  std::vector<DialTarget> others_;  // what is tried when the first port is not the hub's
   DialFailure failure_;
   std::optional<Depth> depth_;  // of the attempt that failure_.why tells of
 };

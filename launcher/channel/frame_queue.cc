@@ -48,15 +48,22 @@ void OutgoingFrames::add_shared(std::shared_ptr<const std::string> framed) {
   waiting_.push_back(std::move(framed));
 }
 
-std::string_view OutgoingFrames::front() const {
-  return std::string_view(*waiting_.front()).substr(done_);
+std::vector<std::string_view> OutgoingFrames::front(std::size_t most) const {
+  std::vector<std::string_view> pieces;
+  for (const auto& frame : waiting_) {
+    if (pieces.size() == most) break;
+    pieces.emplace_back(*frame);
+  }
+  if (!pieces.empty()) pieces.front().remove_prefix(done_);
+  return pieces;
 }
 
 void OutgoingFrames::written(std::size_t bytes) {
   done_ += bytes;
-  if (done_ < waiting_.front()->size()) return;
-  waiting_.pop_front();
-  done_ = 0;
+  while (!waiting_.empty() && done_ >= waiting_.front()->size()) {
+    done_ -= waiting_.front()->size();
+    waiting_.pop_front();
+  }
 }
 
 std::string framed(std::string_view frame) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace paddle_launch {
 
@@ -36,8 +37,8 @@ class OutgoingFrames {
   // A frame that many connections send: held once.
   void add_shared(std::shared_ptr<const std::string> framed);
   bool empty() const { return waiting_.empty(); }
-  // The bytes to write next.
-  std::string_view front() const;
+  // The bytes to write next, in up to `most` pieces.
+  std::vector<std::string_view> front(std::size_t most) const;
   void written(std::size_t bytes);
 
  private:

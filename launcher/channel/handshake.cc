@@ -111,38 +111,36 @@ std::string Handshake::take_as_hub(std::string_view frame) {
       return state_ == State::OtherProtocol ? my_hello_ : std::string();
     }
     if (!rest.empty()) return fail(State::NotALauncher);
-    return my_hello_ + std::string(bytes_of(derive(secret_, kHubProves, all_words())));
+    stream_.emplace(derive(secret_, kToMember, all_words()));
+    return my_hello_ + std::string(bytes_of(derive(secret_, kHubProves, all_words()))) +
+           stream_->header();
   }
   if (frame == kGoodbye) return fail(State::Goodbye);
   const auto proof = key_of(frame.substr(0, kKeyBytes));
   if (!proof || !same(*proof, derive(secret_, kMemberProves, all_words()))) {
     return fail(State::OtherJob);
   }
-  stream_.emplace(derive(secret_, kToMember, all_words()));
   if (!stream_->begin_opening(derive(secret_, kToHub, all_words()), frame.substr(kKeyBytes))) {
     return fail(State::NotALauncher);
   }
   state_ = State::Proved;
-  return stream_->header();
+  return {};
 }
 
 std::string Handshake::take_as_member(std::string_view frame) {
-  if (their_hello_.empty()) {
-    std::string_view rest;
-    if (!read_hello(frame, rest)) return {};
-    const auto proof = key_of(rest);
-    if (!proof || !same(*proof, derive(secret_, kHubProves, all_words()))) {
-      state_ = State::OtherJob;
-      return std::string(kGoodbye);
-    }
-    stream_.emplace(derive(secret_, kToHub, all_words()));
-    return std::string(bytes_of(derive(secret_, kMemberProves, all_words()))) + stream_->header();
+  std::string_view rest;
+  if (!read_hello(frame, rest)) return {};
+  const auto proof = key_of(rest.substr(0, kKeyBytes));
+  if (!proof || !same(*proof, derive(secret_, kHubProves, all_words()))) {
+    state_ = State::OtherJob;
+    return std::string(kGoodbye);
   }
-  if (!stream_->begin_opening(derive(secret_, kToMember, all_words()), frame)) {
+  stream_.emplace(derive(secret_, kToHub, all_words()));
+  if (!stream_->begin_opening(derive(secret_, kToMember, all_words()), rest.substr(kKeyBytes))) {
     return fail(State::NotALauncher);
   }
   state_ = State::Proved;
-  return {};
+  return std::string(bytes_of(derive(secret_, kMemberProves, all_words()))) + stream_->header();
 }
 
 }  // namespace paddle_launch

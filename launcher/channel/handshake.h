@@ -4,9 +4,8 @@
 // neither a recording nor an echo proves anything. Frames in, frames out; no sockets here.
 //
 //   member: hello (nonce, card)   →
-//                                 ←   hub: hello (nonce, card), proof
+//                                 ←   hub: hello (nonce, card), proof, stream header
 //   member: proof, stream header  →
-//                                 ←   hub: stream header
 #pragma once
 
 #include <cstdint>
@@ -46,6 +45,8 @@ class Handshake {
   State state() const { return state_; }
   const JobCard& theirs() const { return theirs_; }
   int their_protocol() const { return their_protocol_; }
+  // By what both say of themselves: then another secret means another token.
+  bool is_same_job() const { return mine_.tag == theirs_.tag; }
   // Once proved: the way to send and receive from now on.
   SealedStream take_stream() { return std::move(*stream_); }
 

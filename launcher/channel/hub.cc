@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kMostStrangers = 128;
 constexpr std::size_t kLongestFromMember = 1024 * 1024;
 constexpr int kAcceptAtOnce = 64;
+// How long a stranger may keep others waiting when there are too many of them.
+constexpr std::chrono::seconds kTimeWhenFull{1};
 constexpr std::chrono::seconds kRestWithoutDescriptors{1};
 constexpr std::chrono::seconds kBetweenRemarks{1};
 
@@ -47,7 +49,7 @@ Hub::Hub(EventLoop& loop, UniqueFd listener, ChannelIdentity identity)
 Hub::~Hub() { loop_.forget(listener_.get()); }
 
 void Hub::accept_some() {
-  for (int i = 0; i < kAcceptAtOnce; ++i) {
+  for (int i = 0; i < kAcceptAtOnce && make_room(); ++i) {
     UniqueFd connected(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (connected) {
       admit(std::move(connected));
@@ -69,24 +71,47 @@ void Hub::rest_from_accepting() {
   }
 }
 
+// An honest launcher proves itself in milliseconds, but thousands may come at once: they wait in
+// the kernel's queue until those before them have proved themselves or had their time.
+bool Hub::make_room() {
+  if (strangers_.size() < kMostStrangers) return true;
+  const auto [oldest, since] = *strangers_.begin();
+  const auto age = Clock::now() - since;
+  if (age >= kTimeWhenFull) {
+    note_stranger(oldest, "too many that have proved nothing");
+    drop(oldest);
+    return true;
+  }
+  is_full_ = true;
+  loop_.forget(listener_.get());
+  rest_.set(std::chrono::ceil<std::chrono::milliseconds>(kTimeWhenFull - age),
+            [this] { accept_again(); });
+  return false;
+}
+
+void Hub::accept_again() {
+  is_full_ = false;
+  rest_.stop();
+  loop_.on_readable(listener_.get(), [this] { accept_some(); });
+}
+
+void Hub::forget_stranger(int id) {
+  if (strangers_.erase(id) > 0 && is_full_) accept_again();
+}
+
 void Hub::admit(UniqueFd connected) {
   set_no_delay(connected.get());
   set_keep_alive(connected.get(), identity_.keep_alive);
   const int id = next_id_++;
   peers_[id] = peer_of(connected.get());
-  strangers_.insert(id);
+  strangers_.emplace(id, Clock::now());
   links_.emplace(
       id, std::make_unique<Link>(
               loop_, std::move(connected),
               Handshake(Handshake::Role::Hub, identity_.secret, identity_.card), kLongestFromMember,
-              Link::Events{.proved = [this, id] { strangers_.erase(id); },
+              Link::Events{.proved = [this, id] { forget_stranger(id); },
                            .message = [this, id](Message m) { take(id, std::move(m)); },
                            .ended = [this, id](const LinkEnd& end) { ended(id, end); }}));
-  if (strangers_.size() <= kMostStrangers) return;
-  // An honest launcher proves itself in milliseconds: the one that has been here longest is not.
-  const int oldest = *strangers_.begin();
-  note_stranger(oldest, "too many that have proved nothing");
-  drop(oldest);
 }
 
 void Hub::ended(int id, const LinkEnd& end) {
@@ -104,7 +129,7 @@ void Hub::ended(int id, const LinkEnd& end) {
 void Hub::drop(int member) {
   links_.erase(member);
   peers_.erase(member);
-  strangers_.erase(member);
+  forget_stranger(member);
   asked_at_.erase(member);
   clocks_.erase(member);
   wall_clocks_.erase(member);

@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "launcher/channel/clock_offset.h"
@@ -48,6 +47,7 @@ class Hub {
   void send(int member, const Message& message);
   // The answer to the next ClockMessage of this member counts from now.
   void ask_clock(int member) { asked_at_[member] = Clock::now(); }
+  void hurry(int member) const { links_.at(member)->hurry(); }
   // Closes the connection; `gone` is not called.
   void drop(int member);
 
@@ -62,6 +62,9 @@ class Hub {
  private:
   void accept_some();
   void rest_from_accepting();
+  bool make_room();
+  void accept_again();
+  void forget_stranger(int id);
   void admit(UniqueFd connected);
   void ended(int id, const LinkEnd& end);
   void take(int id, Message message);
@@ -76,7 +79,8 @@ class Hub {
   int next_id_ = 0;
   std::map<int, std::unique_ptr<Link>> links_;
   std::map<int, std::pair<std::uint32_t, int>> peers_;
-  std::set<int> strangers_;  // not proved yet; the oldest first
+  std::map<int, Clock::time_point> strangers_;  // since when; not proved yet, the oldest first
+  bool is_full_ = false;                        // newcomers wait in the kernel's queue
   std::map<int, Clock::time_point> asked_at_;
   std::map<int, ClockOffset> clocks_;
   std::map<int, std::pair<std::int64_t, std::int64_t>> wall_clocks_;

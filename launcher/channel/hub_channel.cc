@@ -139,6 +139,7 @@ void HubChannel::tell_stop(const StopCause& own) {
 void HubChannel::stop_all(const StopCause& cause, int but_node) {
   if (std::exchange(stopping_, true)) return;
   for (const auto& [member, node] : members_) {
+    if (hub_->has(member)) hub_->hurry(member);
     if (node == but_node) continue;
     hub_->ask_clock(member);  // first: the answer may be there before send() returns
     hub_->send(member, StopMessage{cause});

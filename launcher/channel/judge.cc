@@ -104,20 +104,32 @@ std::optional<Suspicion> suspicion(const std::vector<PodAccount>& pods, int firs
   return std::nullopt;
 }
 
+// Who did not tell how it ended: lost after the first cause, or only late. Whose loss is the cause
+// is named as that.
+std::vector<std::string> silent_pods(const std::vector<PodAccount>& pods, StopCause::Kind because) {
+  std::vector<std::string> hosts;
+  for (const PodAccount& pod : pods) {
+    const bool is_lost = pod.cause && pod.cause->kind == StopCause::Kind::PodLost;
+    const bool is_cause = is_lost && because == StopCause::Kind::PodLost;
+    if (!pod.ending && (is_lost || !pod.cause) && !is_cause) hosts.push_back(pod.host);
+  }
+  return hosts;
+}
+
 }  // namespace
 
 JobVerdict judge(const std::vector<PodAccount>& pods) {
   JobVerdict verdict;
   for (const PodAccount& pod : pods) {
-    if (!pod.ending && !pod.cause) verdict.silent.push_back(pod.host);
     if (!pod.ending) continue;
     verdict.stopped.insert(verdict.stopped.end(), pod.ending->stopped.begin(),
                            pod.ending->stopped.end());
   }
   std::sort(verdict.stopped.begin(), verdict.stopped.end());
   const std::vector<TimedCause> causes = causes_in_time(pods);
+  if (!causes.empty()) verdict.first = causes.front().cause;
+  verdict.silent = silent_pods(pods, verdict.first.kind);
   if (causes.empty()) return verdict;
-  verdict.first = causes.front().cause;
   if (verdict.first.kind == StopCause::Kind::PodLost) {
     verdict.first.text = text_of_all_lost(causes);
   } else {

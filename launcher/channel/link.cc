@@ -5,15 +5,20 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <utility>
+
+#include "launcher/os/tcp.h"
 
 namespace paddle_launch {
 namespace {
 
 // A stranger that has not proved anything by then is dropped.
 constexpr std::chrono::seconds kGreetingTime{10};
+constexpr std::chrono::seconds kTimeToAcknowledge{3};
 constexpr std::size_t kReadAtOnce = 64 * 1024;
+constexpr std::size_t kPiecesAtOnce = 8;
 
 bool is_not_yet(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
@@ -23,7 +28,8 @@ std::string why_greeting_failed(const Handshake& handshake) {
       return "a launcher that speaks protocol " + std::to_string(handshake.their_protocol()) +
              ", and this one speaks " + std::to_string(kProtocol);
     case Handshake::State::OtherJob:
-      return "a launcher that does not know this job's secret";
+      return handshake.is_same_job() ? "a launcher that does not know this job's secret"
+                                     : "a launcher of another job";
     case Handshake::State::Goodbye:
       return "a launcher of another job";
     default:
@@ -75,9 +81,12 @@ void Link::read() {
   const ssize_t size = recv(socket_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
   if (size < 0 && (is_not_yet(errno) || errno == EINTR)) return;
   if (size < 0) return end(connection_problem(errno));
-  if (size == 0) return end(kClosedByOther);
+  if (size == 0) return end(write_error_ != 0 ? connection_problem(write_error_) : kClosedByOther);
   incoming_.add({chunk.data(), static_cast<std::size_t>(size)});
+  reading_ = true;
   if (!take_frames()) return;
+  reading_ = false;
+  if (!write_watched_) write();
   if (incoming_.is_oversize()) end("a frame that is too long");
 }
 
@@ -106,7 +115,8 @@ bool Link::take(std::string_view frame) {
 bool Link::greet(std::string_view frame) {
   const std::string answer = handshake_.take(frame);
   const Handshake::State state = handshake_.state();
-  greeted_at_ = EventLoop::Clock::now();
+  // Whatever the other side's clock says in its proof was read after this.
+  if (state == Handshake::State::Going) greeted_at_ = EventLoop::Clock::now();
   if (!answer.empty()) send_frame(answer);
   if (!socket_) return false;
   if (state == Handshake::State::Going) return true;
@@ -122,25 +132,40 @@ bool Link::greet(std::string_view frame) {
   return true;
 }
 
+void Link::hurry() const {
+  if (socket_) shorten_user_timeout(socket_.get(), kTimeToAcknowledge);
+}
+
 void Link::send(const Message& message) {
   if (socket_ && is_proved()) send_frame(stream_->seal(encode(message)));
 }
 
 void Link::send_frame(std::string_view frame) {
   outgoing_.add(frame);
-  if (!write_watched_) write();
+  if (!write_watched_ && !reading_) write();
+}
+
+// Several frames in one segment: a proof, a clock and an offer need not be three.
+ssize_t Link::write_some() {
+  std::array<iovec, kPiecesAtOnce> parts{};
+  msghdr header{};
+  header.msg_iov = parts.data();
+  for (const std::string_view piece : outgoing_.front(parts.size())) {
+    // The kernel only reads it; its interface is older than const.
+    parts.at(header.msg_iovlen++) = {const_cast<char*>(piece.data()), piece.size()};
+  }
+  return sendmsg(socket_.get(), &header, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 // What cannot be written because the other side is gone is noticed by read(), never here: nobody
 // who sends has to expect that the link dies under them.
 void Link::write() {
   while (!outgoing_.empty()) {
-    const std::string_view bytes = outgoing_.front();
-    const ssize_t size =
-        ::send(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    const ssize_t size = write_some();
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && is_not_yet(errno)) break;
-    outgoing_.written(size < 0 ? bytes.size() : static_cast<std::size_t>(size));
+    if (size < 0) write_error_ = errno;
+    outgoing_.written(size < 0 ? SIZE_MAX / 2 : static_cast<std::size_t>(size));
   }
   const bool wants_more = !outgoing_.empty();
   if (wants_more == write_watched_) return;
@@ -150,6 +175,7 @@ void Link::write() {
 
 void Link::end(std::string why) {
   greeting_time_.stop();
+  if (std::exchange(reading_, false) && !write_watched_) write();  // a goodbye
   loop_.forget(socket_.get());
   socket_.reset();
   const LinkEnd last{std::move(why), handshake_.state()};

@@ -46,12 +46,15 @@ class Link {
 
   // Only once proved.
   void send(const Message& message);
+  // The job is being stopped: another machine that is gone must not hold up the end, and one that
+  // is there acknowledges in milliseconds, even if its launcher stands still.
+  void hurry() const;
   bool is_proved() const { return stream_.has_value(); }
   bool has_unsent() const { return !outgoing_.empty(); }
 
   int fd() const { return socket_.get(); }
   const Handshake& handshake() const { return handshake_; }
-  // When our last frame of the greeting was sent.
+  // When the other side was asked for its proof.
   EventLoop::Clock::time_point greeted_at() const { return greeted_at_; }
 
  private:
@@ -61,6 +64,7 @@ class Link {
   bool greet(std::string_view frame);
   void send_frame(std::string_view frame);
   void write();
+  ssize_t write_some();
   void end(std::string why);
 
   EventLoop& loop_;
@@ -73,7 +77,9 @@ class Link {
   std::optional<SealedStream> stream_;
   Alarm greeting_time_;
   EventLoop::Clock::time_point greeted_at_;
+  int write_error_ = 0;  // told by read()
   bool write_watched_ = false;
+  bool reading_ = false;  // what is sent meanwhile goes out together
   // Expires with the link: tells a callback's caller whether the link is still there.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -50,6 +50,7 @@ void MemberChannel::take(Message message) {
 }
 
 void MemberChannel::take_stop(const StopCause& cause) {
+  link_->hurry();
   link_->send(clocks_now());
   // The hub's clock is not ours: the moment counts from when we heard of it.
   StopCause heard = cause;
@@ -71,6 +72,7 @@ void MemberChannel::lose_hub(const std::string& why) {
 
 void MemberChannel::tell_stop(const StopCause& own) {
   stopping_ = true;
+  link_->hurry();
   accounts_.at(static_cast<std::size_t>(mine_)).cause = own;
   link_->send(StopMessage{own});
 }

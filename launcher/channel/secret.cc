@@ -3,6 +3,8 @@
 
 #include <sodium.h>
 
+#include <stdexcept>
+
 #include "launcher/channel/wire.h"
 
 namespace paddle_launch {
@@ -15,9 +17,16 @@ const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
+// Every use of the library begins with a key: here it finds out what this machine's CPU can do.
+void make_ready() {
+  static const bool is_ready = sodium_init() >= 0;
+  if (!is_ready) throw std::runtime_error("libsodium cannot be used: no source of random bytes");
+}
+
 }  // namespace
 
 Key job_secret(std::string_view token, std::string_view job) {
+  make_ready();
   WireWriter words;  // with lengths, so that no two pairs give the same bytes
   words.text("paddle-launch job secret 1");
   words.text(token);
@@ -29,6 +38,7 @@ Key job_secret(std::string_view token, std::string_view job) {
 }
 
 Key derive(const Key& secret, std::string_view label, std::string_view words) {
+  make_ready();
   WireWriter input;
   input.text(label);
   input.text(words);
@@ -39,6 +49,7 @@ Key derive(const Key& secret, std::string_view label, std::string_view words) {
 }
 
 Key random_key() {
+  make_ready();
   Key key{};
   randombytes_buf(key.data(), key.size());
   return key;

@@ -116,6 +116,15 @@ void set_keep_alive(int fd, const KeepAlive& keep_alive) {
   set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, keep_alive.user_timeout_ms, "TCP_USER_TIMEOUT");
 }
 
+void shorten_user_timeout(int fd, std::chrono::milliseconds timeout) {
+  unsigned int now = 0;
+  socklen_t size = sizeof now;
+  const auto wanted = static_cast<unsigned int>(timeout.count());
+  if (getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &now, &size) != 0) return;
+  if (now != 0 && now <= wanted) return;
+  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &wanted, sizeof wanted);
+}
+
 std::optional<std::uint32_t> local_address(int fd) {
   const auto own = end_of(fd, getsockname);
   if (!own || own->sin_addr.s_addr == htonl(INADDR_ANY)) return std::nullopt;

@@ -39,6 +39,8 @@ struct KeepAlive {
 // comes before the heartbeat's; not below two seconds, since the kernel counts whole ones.
 KeepAlive keep_alive_for(std::chrono::seconds heartbeat);
 void set_keep_alive(int fd, const KeepAlive& keep_alive);
+// Bytes that are not acknowledged by then end the connection; never longer than it was.
+void shorten_user_timeout(int fd, std::chrono::milliseconds timeout);
 
 std::optional<std::uint32_t> local_address(int fd);  // none: not bound to one
 std::pair<std::uint32_t, int> peer_of(int fd);       // address and port

@@ -30,7 +30,8 @@ std::optional<std::string> different_trainers(const OfferMessage& one, const Off
   const bool may_differ = one.ips_digest.empty();
   if (one.offer.trainers.size() != other.offer.trainers.size() && !may_differ) {
     return fmt::format(
-        "the numbers of cards differ: {} has {} trainers, {} has {}; with --ips all nodes must use "
+        "the numbers of cards differ: {} starts {}, {} starts {} trainers; with --ips all nodes "
+        "must use "
         "the same number of cards (choose them with --gpus, or --nproc_per_node), or let the nodes "
         "meet by --master and --nnodes, where the numbers may differ",
         node_name(one), one.offer.trainers.size(), node_name(other), other.offer.trainers.size());

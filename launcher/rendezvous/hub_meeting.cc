@@ -25,6 +25,7 @@ constexpr int kNeverCame = 75;
 // How long those who are a little late may still come for the bad news.
 constexpr std::chrono::seconds kForLatecomers{10};
 constexpr std::chrono::seconds kForThoseHere{2};
+constexpr std::chrono::seconds kWorthAWord{2};
 
 }  // namespace
 
@@ -35,13 +36,16 @@ HubMeeting::HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd li
       claim_(claim),
       mine_(offer_message(claim, mine)),
       hub_(std::make_unique<Hub>(loop, std::move(listener), settings.identity)),
-      knocker_(
-          loop, settings.identity, settings.ports, settings.from, mine_,
-          {.answered = [this](const RefusalMessage& refusal) { refused_by_another_hub(refusal); },
-           .nobody = [this](const std::string& host,
-                            const std::string& why) { last_try_ = host + ": " + why; }}),
+      knocker_(loop, settings.identity, settings.ports, settings.from, mine_,
+               {.answered =
+                    [this](const std::string& host, const RefusalMessage& refusal) {
+                      refused_by_another_hub(host, refusal);
+                    },
+                .nobody = [this](const std::string& host,
+                                 const std::string& why) { last_tries_[host] = why; }}),
       ticking_(loop),
       lingering_(loop),
+      bad_news_(loop),
       started_(EventLoop::Clock::now()) {
   if (claim_.place) member_of_place_[*claim_.place] = kMyself;
   hub_->set_events(
@@ -111,10 +115,11 @@ void HubMeeting::gone(int member) {
   if (refusal_) stop_when_all_are_told();
 }
 
-// It tells those whom it knows; who came to us hears it from us.
-void HubMeeting::refused_by_another_hub(const RefusalMessage& refusal) {
+// It tells those whom it knows; who came to us hears it from us. Whoever looks for a hub on this
+// machine finds the other one first.
+void HubMeeting::refused_by_another_hub(const std::string& host, const RefusalMessage& refusal) {
   ++told_;
-  refuse(refusal, kForLatecomers);
+  refuse(refusal, host == mine_.offer.host ? kForThoseHere : kForLatecomers);
 }
 
 void HubMeeting::meet_other_job(const JobCard& card, std::uint32_t address) {
@@ -133,7 +138,10 @@ void HubMeeting::refuse(RefusalMessage refusal, std::chrono::milliseconds patien
     ++told_;
   }
   ticking_.stop();
-  if (settings_.problem && claim_.problem.empty()) settings_.problem(refusal_->text);
+  // Usually all are told in a moment, and the error at the end says it.
+  if (settings_.problem && patience > kWorthAWord) {
+    bad_news_.set(kWorthAWord, [this] { settings_.problem(refusal_->text); });
+  }
   lingering_.set(patience, [this] { loop_.stop(); });
   stop_when_all_are_told();
 }
@@ -175,7 +183,12 @@ WaitingFacts HubMeeting::facts() const {
   facts.names.resize(std::min(facts.names.size(), kNamesInMessage));
   facts.waited =
       std::chrono::duration_cast<std::chrono::seconds>(EventLoop::Clock::now() - started_);
-  facts.last_try = last_try_;
+  for (const std::string& name : facts.names) {
+    const auto tried = last_tries_.find(name);
+    if (tried == last_tries_.end()) continue;
+    facts.last_try = fmt::format("{}: {}", name, tried->second);
+    break;
+  }
   facts.other_jobs.assign(other_jobs_.begin(), other_jobs_.end());
   facts.odd.assign(odd_.begin(), odd_.end());
   return facts;

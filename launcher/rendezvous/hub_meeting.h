@@ -36,7 +36,7 @@ class HubMeeting {
   std::optional<std::string> objection(const OfferMessage& offer) const;
   void gone(int member);
   void refuse(RefusalMessage refusal, std::chrono::milliseconds patience);
-  void refused_by_another_hub(const RefusalMessage& refusal);
+  void refused_by_another_hub(const std::string& host, const RefusalMessage& refusal);
   void meet_other_job(const JobCard& card, std::uint32_t address);
   void stop_when_all_are_told();
 
@@ -63,10 +63,11 @@ class HubMeeting {
   std::size_t next_knock_ = 0;
   Alarm ticking_;
   Alarm lingering_;
+  Alarm bad_news_;
   EventLoop::Clock::time_point started_;
   std::vector<std::string> told_missing_;  // as the members know it
   std::set<int> told_members_;
-  std::string last_try_;
+  std::map<std::string, std::string> last_tries_;  // what came of knocking at a node
   std::set<std::string> other_jobs_;
   std::set<std::string> odd_;
 };

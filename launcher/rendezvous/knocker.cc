@@ -65,7 +65,7 @@ void Knocker::found(std::unique_ptr<Link> link) {
                            if (refusal == nullptr) return;
                            const RefusalMessage answer = *refusal;
                            link_.reset();
-                           events_.answered(answer);
+                           events_.answered(host_, answer);
                          },
                      .ended = [this](const LinkEnd&) { link_.reset(); }});
   link_->send(clocks_now());

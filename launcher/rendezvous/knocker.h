@@ -18,7 +18,7 @@ namespace paddle_launch {
 class Knocker {
  public:
   struct Events {
-    std::function<void(const RefusalMessage&)> answered;
+    std::function<void(const std::string& host, const RefusalMessage&)> answered;
     std::function<void(const std::string& host, const std::string& why)> nobody;
   };
 

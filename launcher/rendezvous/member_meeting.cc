@@ -166,6 +166,9 @@ void MemberMeeting::tick() {
   facts_.waited = std::chrono::duration_cast<std::chrono::seconds>(waited);
   // Who has joined leaves the end of patience to the hub, which knows who is missing.
   const auto patience = settings_.timeout + (link_ ? kPatienceWithHub : std::chrono::seconds(0));
+  if (!claim_.problem.empty() && settings_.problem && !std::exchange(told_problem_, true)) {
+    settings_.problem(claim_.problem);
+  }
   if (waited < patience) {
     if (settings_.waiting) settings_.waiting(facts_);
     return;

@@ -53,6 +53,7 @@ class MemberMeeting {
   std::optional<RefusalMessage> refusal_;
   std::optional<Roster> roster_;
   int hub_ = 0;  // its place in the roster
+  bool told_problem_ = false;
   std::vector<std::string> warnings_;
 };
 

@@ -27,7 +27,7 @@ struct TcpSettings {
   std::function<void(const WaitingFacts&)> waiting{};            // about once a second
   std::function<std::string(const WaitingFacts&)> never_came{};  // the error after the timeout
   std::function<void(const std::string&)> remark{};
-  std::function<void(const std::string&)> problem{};  // told at once, before the others are told
+  std::function<void(const std::string&)> problem{};  // why it takes a while until we end
 };
 
 }  // namespace paddle_launch

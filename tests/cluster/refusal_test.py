@@ -113,7 +113,7 @@ class RefusalTest(ClusterCase):
     def test_unequal_numbers_of_cards(self):
         runs = {host: self.start_on(host, f"--ips={self.ips}", f"--nproc_per_node={3 if host == 'n2' else 2}", *TRAINER)
                 for host in self.names}
-        self.assert_refused(runs, "the numbers of cards differ: 10.77.0.1 (n1) has 2 trainers, 10.77.0.2 (n2) has 3")
+        self.assert_refused(runs, "the numbers of cards differ: 10.77.0.1 (n1) starts 2, 10.77.0.2 (n2) starts 3 trainers")
 
     def test_different_kinds_of_cards(self):
         runs = {host: self.start_on(host, f"--ips={self.ips}", "--xpus=0" if host == "n4" else "--gpus=0", *TRAINER,

@@ -34,10 +34,21 @@ TEST(OutgoingFrames, GoOutInOrderInWhateverPieces) {
   frames.add_shared(std::make_shared<const std::string>(framed("two")));
   std::string sent;
   while (!frames.empty()) {
-    sent += frames.front().front();
+    sent += frames.front(8).front().front();
     frames.written(1);
   }
   EXPECT_EQ(sent, framed("one") + framed("two"));
+}
+
+TEST(OutgoingFrames, SeveralGoOutTogether) {
+  OutgoingFrames frames;
+  for (const char* frame : {"one", "two", "three"}) frames.add(frame);
+  frames.written(2);
+  EXPECT_EQ(frames.front(2).size(), 2U);
+  EXPECT_EQ(frames.front(2).front(), framed("one").substr(2));
+  frames.written(framed("one").size() - 2 + framed("two").size() + 1);
+  ASSERT_EQ(frames.front(8).size(), 1U);
+  EXPECT_EQ(frames.front(8).front(), framed("three").substr(1));
 }
 
 }  // namespace

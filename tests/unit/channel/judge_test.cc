@@ -93,6 +93,20 @@ TEST(Judge, APodThatIsLostAfterwardsChangesNothing) {
   const JobVerdict verdict = judge(pods);
   EXPECT_EQ(verdict.first.status, 5);
   EXPECT_EQ(verdict.aborted, std::vector<int>{2});
+  EXPECT_EQ(verdict.silent, std::vector<std::string>{"10.0.0.4"});
+}
+
+TEST(Judge, NodesThatAreLostTogetherAreNamedTogether) {
+  auto pods = four_pods();
+  for (int node : {2, 3}) {
+    auto& pod = pods[static_cast<std::size_t>(node)];
+    pod.ending.reset();
+    pod.cause = cause(Kind::PodLost, node, 75, 10 + node, "node " + pod.host + " was lost");
+  }
+  const JobVerdict verdict = judge(pods);
+  EXPECT_EQ(verdict.first.text, "node 10.0.0.3 was lost; node 10.0.0.4 was lost");
+  EXPECT_EQ(verdict.aborted, (std::vector<int>{4, 5, 6, 7}));
+  EXPECT_TRUE(verdict.silent.empty());
 }
 
 TEST(Judge, AnInterruptAfterTheOwnEndCounts) {

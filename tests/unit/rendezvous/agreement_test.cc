@@ -42,7 +42,7 @@ TEST(Agreement, DifferentListsAreShownBoth) {
 
 TEST(Agreement, DifferentNumbersOfCardsAreShownBoth) {
   expect_names(disagreement(pod("10.0.0.1", "n1", 2), pod("10.0.0.2", "n2", 4)),
-               {"10.0.0.1 (n1) has 2", "10.0.0.2 (n2) has 4", "--master"});
+               {"10.0.0.1 (n1) starts 2", "10.0.0.2 (n2) starts 4", "--master"});
 }
 
 TEST(Agreement, AtAMasterTheNumbersOfCardsMayDiffer) {

@@ -138,8 +138,8 @@ TEST(Tcp, UnequalCardsEndAllWithBothValues) {
   std::vector<Pod> all = pods("127.20.4.", 3);
   all[1].trainers = 3;
   for (const Result& result : meet_all(all)) {
-    EXPECT_NE(result.refusal.find("has 2"), std::string::npos) << result.refusal;
-    EXPECT_NE(result.refusal.find("has 3"), std::string::npos) << result.refusal;
+    EXPECT_NE(result.refusal.find("starts 2"), std::string::npos) << result.refusal;
+    EXPECT_NE(result.refusal.find("starts 3"), std::string::npos) << result.refusal;
   }
 }
 
