@@ -126,13 +126,15 @@ TEST(Message, SendsManyRanksInFewBytes) {
   std::vector<int> ranks(80'000);
   std::iota(ranks.begin(), ranks.end(), 0);
   ranks.erase(ranks.begin() + 41'000);
-  const VerdictMessage all{{.stopped = ranks}};
+  VerdictMessage all;
+  all.verdict.stopped = ranks;
   EXPECT_LT(encode(all).size(), 32U);
   EXPECT_EQ(there_and_back(all), all);
 
   std::vector<int> each_eighth(10'000);
   for (std::size_t i = 0; i < each_eighth.size(); ++i) each_eighth[i] = static_cast<int>(8 * i);
-  const VerdictMessage some{{.aborted = each_eighth}};
+  VerdictMessage some;
+  some.verdict.aborted = each_eighth;
   EXPECT_LT(encode(some).size(), 2 * each_eighth.size() + 32);
   EXPECT_EQ(there_and_back(some), some);
 }
