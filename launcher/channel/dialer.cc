@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/channel/dialer.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -54,7 +55,12 @@ Dialer::~Dialer() {
 void Dialer::give_head_start() {
   if (others_.empty()) return;
   head_start_.set(kHeadStart, [this] {
-    if (greeting_.empty()) return begin_others();
+    // A busy machine may be connected and not have come round to it.
+    const bool answered =
+        !greeting_.empty() ||
+        std::any_of(connecting_.begin(), connecting_.end(),
+                    [](const auto& attempt) { return connect_result(attempt.first) == 0; });
+    if (!answered) return begin_others();
     head_start_.set(kHeadStartOfAnAnswer, [this] { begin_others(); });
   });
 }
