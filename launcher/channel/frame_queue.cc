@@ -40,19 +40,13 @@ std::optional<std::string_view> IncomingFrames::next() {
   return rest.substr(kLengthBytes, length);
 }
 
-void OutgoingFrames::add(std::string_view frame) {
-  add_shared(std::make_shared<const std::string>(framed(frame)));
-}
-
-void OutgoingFrames::add_shared(std::shared_ptr<const std::string> framed) {
-  waiting_.push_back(std::move(framed));
-}
+void OutgoingFrames::add(std::string_view frame) { waiting_.push_back(framed(frame)); }
 
 std::vector<std::string_view> OutgoingFrames::front(std::size_t most) const {
   std::vector<std::string_view> pieces;
-  for (const auto& frame : waiting_) {
+  for (const std::string& frame : waiting_) {
     if (pieces.size() == most) break;
-    pieces.emplace_back(*frame);
+    pieces.emplace_back(frame);
   }
   if (!pieces.empty()) pieces.front().remove_prefix(done_);
   return pieces;
@@ -60,8 +54,8 @@ std::vector<std::string_view> OutgoingFrames::front(std::size_t most) const {
 
 void OutgoingFrames::written(std::size_t bytes) {
   done_ += bytes;
-  while (!waiting_.empty() && done_ >= waiting_.front()->size()) {
-    done_ -= waiting_.front()->size();
+  while (!waiting_.empty() && done_ >= waiting_.front().size()) {
+    done_ -= waiting_.front().size();
     waiting_.pop_front();
   }
 }

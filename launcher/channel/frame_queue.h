@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,16 +33,14 @@ class IncomingFrames {
 class OutgoingFrames {
  public:
   void add(std::string_view frame);
-  // A frame that many connections send: held once.
-  void add_shared(std::shared_ptr<const std::string> framed);
   bool empty() const { return waiting_.empty(); }
   // The bytes to write next, in up to `most` pieces.
   std::vector<std::string_view> front(std::size_t most) const;
   void written(std::size_t bytes);
 
  private:
-  std::deque<std::shared_ptr<const std::string>> waiting_;
-  std::size_t done_ = 0;  // of the first
+  std::deque<std::string> waiting_;  // each with its length in front
+  std::size_t done_ = 0;             // of the first
 };
 
 // The frame with its length in front.

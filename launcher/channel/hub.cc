@@ -3,7 +3,6 @@
 
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -158,11 +157,6 @@ void Hub::take_clock(int id, const ClockMessage& clock) {
 void Hub::send(int member, const Message& message) {
   const auto found = links_.find(member);
   if (found != links_.end()) found->second->send(message);
-}
-
-bool Hub::has_unsent() const {
-  return std::any_of(links_.begin(), links_.end(),
-                     [](const auto& link) { return link.second->has_unsent(); });
 }
 
 std::optional<ClockOffset> Hub::clock_of(int member) const {

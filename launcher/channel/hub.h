@@ -53,7 +53,6 @@ class Hub {
 
   bool has(int member) const { return links_.contains(member); }
   bool has_members() const { return links_.size() > strangers_.size(); }
-  bool has_unsent() const;
   std::optional<ClockOffset> clock_of(int member) const;
   // Theirs less ours in nanoseconds, with half the round trip as the error.
   std::optional<std::pair<std::int64_t, std::int64_t>> wall_clock_of(int member) const;

@@ -50,7 +50,6 @@ class Link {
   // is there acknowledges in milliseconds, even if its launcher stands still.
   void hurry() const;
   bool is_proved() const { return stream_.has_value(); }
-  bool has_unsent() const { return !outgoing_.empty(); }
 
   int fd() const { return socket_.get(); }
   const Handshake& handshake() const { return handshake_; }

@@ -11,6 +11,7 @@ namespace {
 
 // A list of 4096 nodes from each of 4096 nodes would be most of what the hub hears.
 constexpr std::size_t kLongestSentList = 1024;
+constexpr std::size_t kMostOddities = 4;
 
 std::string list_text(const OfferMessage& pod) {
   if (!pod.claim.ips.empty()) return fmt::format("--ips {}", fmt::join(pod.claim.ips, ","));
@@ -74,11 +75,16 @@ std::optional<std::string> disagreement(const OfferMessage& one, const OfferMess
   return different_trainers(one, other);
 }
 
-std::optional<std::string> oddity(const OfferMessage& one, const OfferMessage& other) {
-  if (one.claim.command == other.claim.command) return std::nullopt;
-  return fmt::format(
-      "the nodes run different commands under one --job_id: {} runs `{}`, {} runs `{}`",
-      node_name(one), one.claim.command, node_name(other), other.claim.command);
+std::vector<std::string> oddities(const OfferMessage& one,
+                                  const std::map<int, OfferMessage>& others) {
+  std::vector<std::string> texts;
+  for (const auto& [member, other] : others) {
+    if (one.claim.command == other.claim.command || texts.size() == kMostOddities) continue;
+    texts.push_back(fmt::format(
+        "the nodes run different commands under one --job_id: {} runs `{}`, {} runs `{}`",
+        node_name(one), one.claim.command, node_name(other), other.claim.command));
+  }
+  return texts;
 }
 
 std::string both_claim(const OfferMessage& one, const OfferMessage& other) {
@@ -89,17 +95,6 @@ std::string both_claim(const OfferMessage& one, const OfferMessage& other) {
       "two launchers claim {}: {} and {}; stop one of them, or, if these are two jobs, give each "
       "its own --job_id",
       place, launcher_name(one), launcher_name(other));
-}
-
-std::string other_job(const JobCard& card, const std::string& where) {
-  return fmt::format("{} of user {} at {}", card.job, card.user, where);
-}
-
-std::string another_token(const JobCard& card, const std::string& where) {
-  return fmt::format(
-      "the launcher of {} of user {} at {} has another token; give all nodes the same "
-      "PADDLE_LAUNCH_TOKEN or --token_file",
-      card.job, card.user, where);
 }
 
 OfferMessage offer_message(const PodClaim& claim, const PodOffer& offer) {

@@ -3,10 +3,11 @@
 // and both nodes.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "launcher/channel/job_card.h"
 #include "launcher/channel/message.h"
 
 namespace paddle_launch {
@@ -17,15 +18,12 @@ std::string node_name(const OfferMessage& pod);
 // Nothing: they agree. Otherwise the reason why there can be no job.
 std::optional<std::string> disagreement(const OfferMessage& one, const OfferMessage& other);
 
-// Differences that may be meant so.
-std::optional<std::string> oddity(const OfferMessage& one, const OfferMessage& other);
+// Differences that may be meant so, at most a few of them.
+std::vector<std::string> oddities(const OfferMessage& one,
+                                  const std::map<int, OfferMessage>& others);
 
 // Two launchers claim the same place.
 std::string both_claim(const OfferMessage& one, const OfferMessage& other);
-
-// Launchers that were met and are not of this job.
-std::string other_job(const JobCard& card, const std::string& where);
-std::string another_token(const JobCard& card, const std::string& where);
 
 // What a pod says of itself to the hub. Long lists travel as their digest.
 OfferMessage offer_message(const PodClaim& claim, const PodOffer& offer);

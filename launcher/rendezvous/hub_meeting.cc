@@ -19,7 +19,6 @@ namespace {
 constexpr std::chrono::seconds kTick{1};
 constexpr int kKnockEveryTicks = 2;
 constexpr std::size_t kNamesInMessage = 8;
-constexpr std::size_t kMostWarnings = 4;
 constexpr int kDisagree = 1;
 constexpr int kNeverCame = 75;
 // How long those who are a little late may still come for the bad news.
@@ -46,14 +45,15 @@ HubMeeting::HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd li
       ticking_(loop),
       lingering_(loop),
       bad_news_(loop),
-      started_(EventLoop::Clock::now()) {
+      started_(EventLoop::Clock::now()),
+      others_(settings.identity.card.tag) {
   if (claim_.place) member_of_place_[*claim_.place] = kMyself;
   hub_->set_events(
       {.message = [this](int member, const Message& message) { take(member, message); },
        .gone = [this](int member, const std::string&) { gone(member); },
        .remark = settings_.remark,
        .other_job = [this](const JobCard& card,
-                           std::uint32_t address) { meet_other_job(card, address); }});
+                           std::uint32_t address) { others_.met(card, format_ipv4(address)); }});
   // Somebody on this very machine has the usual port: another job, or this one started twice.
   if (!ports_taken.empty()) knocker_.knock(mine_.offer.host, std::move(ports_taken));
 }
@@ -122,14 +122,6 @@ void HubMeeting::refused_by_another_hub(const std::string& host, const RefusalMe
   refuse(refusal, host == mine_.offer.host ? kForThoseHere : kForLatecomers);
 }
 
-void HubMeeting::meet_other_job(const JobCard& card, std::uint32_t address) {
-  const bool same_job = card.tag == settings_.identity.card.tag;
-  std::set<std::string>& met = same_job ? odd_ : other_jobs_;
-  if (met.size() >= kNamesInMessage) return;
-  met.insert(same_job ? another_token(card, format_ipv4(address))
-                      : other_job(card, format_ipv4(address)));
-}
-
 void HubMeeting::refuse(RefusalMessage refusal, std::chrono::milliseconds patience) {
   if (refusal_) return;
   refusal_ = std::move(refusal);
@@ -189,8 +181,7 @@ WaitingFacts HubMeeting::facts() const {
     facts.last_try = fmt::format("{}: {}", name, tried->second);
     break;
   }
-  facts.other_jobs.assign(other_jobs_.begin(), other_jobs_.end());
-  facts.odd.assign(odd_.begin(), odd_.end());
+  others_.tell(facts);
   return facts;
 }
 
@@ -227,15 +218,6 @@ std::map<int, int> HubMeeting::places() const {
   return places;
 }
 
-std::vector<std::string> HubMeeting::warnings() const {
-  std::vector<std::string> texts;
-  for (const auto& [member, offer] : arrived_) {
-    const auto odd = oddity(mine_, offer);
-    if (odd && texts.size() < kMostWarnings) texts.push_back(*odd);
-  }
-  return texts;
-}
-
 Met HubMeeting::complete() {
   Roster roster;
   roster.pods.resize(static_cast<std::size_t>(claim_.nodes));
@@ -249,7 +231,7 @@ Met HubMeeting::complete() {
   RosterMessage message{.mine = 0,
                         .hub = static_cast<int>(roster.mine),
                         .packed_pods = pack_pods(roster.pods, claim_.ips),
-                        .warnings = warnings()};
+                        .warnings = oddities(mine_, arrived_)};
   for (const auto& [member, place] : members) {
     message.mine = place;
     hub_->send(member, message);

@@ -14,6 +14,7 @@
 #include "launcher/channel/message.h"
 #include "launcher/os/alarm.h"
 #include "launcher/rendezvous/knocker.h"
+#include "launcher/rendezvous/other_launchers.h"
 #include "launcher/rendezvous/rendezvous.h"
 #include "launcher/rendezvous/tcp_settings.h"
 
@@ -37,7 +38,6 @@ class HubMeeting {
   void gone(int member);
   void refuse(RefusalMessage refusal, std::chrono::milliseconds patience);
   void refused_by_another_hub(const std::string& host, const RefusalMessage& refusal);
-  void meet_other_job(const JobCard& card, std::uint32_t address);
   void stop_when_all_are_told();
 
   void tick();
@@ -48,7 +48,6 @@ class HubMeeting {
 
   Met complete();
   std::map<int, int> places() const;
-  std::vector<std::string> warnings() const;
 
   EventLoop& loop_;
   const TcpSettings& settings_;
@@ -68,8 +67,7 @@ class HubMeeting {
   std::vector<std::string> told_missing_;  // as the members know it
   std::set<int> told_members_;
   std::map<std::string, std::string> last_tries_;  // what came of knocking at a node
-  std::set<std::string> other_jobs_;
-  std::set<std::string> odd_;
+  OtherLaunchers others_;
 };
 
 }  // namespace paddle_launch

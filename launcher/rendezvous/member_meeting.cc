@@ -40,7 +40,8 @@ MemberMeeting::MemberMeeting(EventLoop& loop, const TcpSettings& settings, PodCl
       pause_(kFirstPause),
       ticking_(loop),
       retry_(loop),
-      started_(EventLoop::Clock::now()) {
+      started_(EventLoop::Clock::now()),
+      others_(settings.identity.card.tag) {
   facts_.nodes = claim_.nodes;
   facts_.hub = hub_text(settings_);
 }
@@ -89,14 +90,9 @@ void MemberMeeting::dial(const std::vector<std::uint32_t>& addresses) {
 
 void MemberMeeting::failed(const DialFailure& failure) {
   const std::string why = failure.why;
-  facts_.other_jobs.clear();
-  facts_.odd.clear();
-  for (const JobCard& card : failure.other_jobs) {
-    const bool same_job = card.tag == settings_.identity.card.tag;
-    auto& met = same_job ? facts_.odd : facts_.other_jobs;
-    met.push_back(same_job ? another_token(card, settings_.hub_host)
-                           : other_job(card, settings_.hub_host));
-  }
+  others_.forget();
+  for (const JobCard& card : failure.other_jobs) others_.met(card, settings_.hub_host);
+  others_.tell(facts_);
   dialer_.reset();
   try_again(why);
 }
@@ -114,8 +110,8 @@ void MemberMeeting::joined(std::unique_ptr<Link> link) {
   pause_ = kFirstPause;
   facts_.hub.clear();
   facts_.last_try.clear();
-  facts_.other_jobs.clear();
-  facts_.odd.clear();
+  others_.forget();
+  others_.tell(facts_);
   facts_.nodes = 0;  // the hub will tell
   if (mine_.host.empty()) mine_.host = format_ipv4(local_address(link_->fd()).value_or(0));
   link_->set_events({.proved = [] {},

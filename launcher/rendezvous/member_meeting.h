@@ -12,6 +12,7 @@
 #include "launcher/channel/link.h"
 #include "launcher/os/alarm.h"
 #include "launcher/os/name_lookup.h"
+#include "launcher/rendezvous/other_launchers.h"
 #include "launcher/rendezvous/rendezvous.h"
 #include "launcher/rendezvous/tcp_settings.h"
 
@@ -49,6 +50,7 @@ class MemberMeeting {
   Alarm ticking_;
   Alarm retry_;
   EventLoop::Clock::time_point started_;
+  OtherLaunchers others_;
   WaitingFacts facts_;
   std::optional<RefusalMessage> refusal_;
   std::optional<Roster> roster_;

@@ -31,7 +31,7 @@ TEST(IncomingFrames, StopsAtAFrameThatIsTooLongBeforeItHasCome) {
 TEST(OutgoingFrames, GoOutInOrderInWhateverPieces) {
   OutgoingFrames frames;
   frames.add("one");
-  frames.add_shared(std::make_shared<const std::string>(framed("two")));
+  frames.add("two");
   std::string sent;
   while (!frames.empty()) {
     sent += frames.front(8).front().front();

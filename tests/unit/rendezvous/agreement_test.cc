@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "launcher/rendezvous/other_launchers.h"
+
 namespace paddle_launch {
 namespace {
 
@@ -28,7 +30,7 @@ void expect_names(const std::optional<std::string>& text, const std::vector<std:
 
 TEST(Agreement, PodsThatWereToldTheSameAgree) {
   EXPECT_FALSE(disagreement(pod("10.0.0.1", "n1"), pod("10.0.0.2", "n2")));
-  EXPECT_FALSE(oddity(pod("10.0.0.1", "n1"), pod("10.0.0.2", "n2")));
+  EXPECT_TRUE(oddities(pod("10.0.0.1", "n1"), {{1, pod("10.0.0.2", "n2")}}).empty());
 }
 
 TEST(Agreement, DifferentListsAreShownBoth) {
@@ -72,7 +74,9 @@ TEST(Agreement, DifferentCommandsAreOnlyOdd) {
   OfferMessage other = pod("10.0.0.2", "n2");
   other.claim.command = "train.py --lr 2";
   EXPECT_FALSE(disagreement(pod("10.0.0.1", "n1"), other));
-  expect_names(oddity(pod("10.0.0.1", "n1"), other), {"`train.py`", "`train.py --lr 2`"});
+  const auto odd = oddities(pod("10.0.0.1", "n1"), {{1, other}});
+  ASSERT_EQ(odd.size(), 1U);
+  expect_names(odd.front(), {"`train.py`", "`train.py --lr 2`"});
 }
 
 TEST(Agreement, TwoLaunchersOfOneNodeAreToldOfTheJobId) {
@@ -84,6 +88,20 @@ TEST(Agreement, ALongListTravelsAsItsDigest) {
   for (int i = 0; i < 500; ++i) claim.ips.push_back("10.0.1." + std::to_string(i));
   EXPECT_TRUE(offer_message(claim, {}).claim.ips.empty());
   EXPECT_FALSE(offer_message(claim, {}).ips_digest.empty());
+}
+
+TEST(OtherLaunchers, AnotherJobAndAnotherTokenAreToldApart) {
+  OtherLaunchers others("ab");
+  others.met({"0.1.0", "bob", "train.py", "n9", "xy"}, "10.0.0.9");
+  others.met({"0.1.0", "ann", "train.py", "n8", "ab"}, "10.0.0.8");
+  WaitingFacts facts;
+  others.tell(facts);
+  EXPECT_EQ(facts.other_jobs, std::vector<std::string>{"train.py of user bob at 10.0.0.9"});
+  ASSERT_EQ(facts.odd.size(), 1U);
+  EXPECT_NE(facts.odd.front().find("PADDLE_LAUNCH_TOKEN"), std::string::npos);
+  others.forget();
+  others.tell(facts);
+  EXPECT_TRUE(facts.other_jobs.empty() && facts.odd.empty());
 }
 
 }  // namespace
