@@ -187,6 +187,23 @@ class DryRunTest(LauncherCase):
             self.assertEqual(process["cards"], [str(rank)])
             self.assertEqual(process["command"], ["/bin/sh", "-c", ": >started", "a b\"\\\n"])
 
+    def test_a_dry_run_of_several_nodes_asks_nobody(self):
+        run = self.run_launcher("--dry_run=json", "--ips=127.0.0.2,127.0.0.3", "--host=127.0.0.3",
+                                "--nproc_per_node=2", SH)
+        self.assert_status(run, 0)
+        plan = json.loads(run.out)
+        self.assertEqual([process["rank"] for process in plan["processes"]], [2, 3])
+        self.assertEqual((plan["world_size"], plan["host"]), (4, "127.0.0.3"))
+        self.assertIn("asked no other node", run.err)
+
+    def test_a_dry_run_with_a_master_elsewhere_names_an_address_of_this_machine(self):
+        run = self.run_launcher("--dry_run=json", "--master=192.0.2.1:7000", "--nnodes=2", "--rank=1",
+                                "--nproc_per_node=1", SH)
+        self.assert_status(run, 0)
+        plan = json.loads(run.out)
+        self.assertEqual(plan["processes"][0]["rank"], 1)
+        self.assertRegex(plan["processes"][0]["endpoint"], r"^[^:]+:\d+$")
+
     def test_wrong_use_is_wrong_in_a_dry_run_as_well(self):
         run = self.run_launcher("--dry_run", "no_such_script.py")
         self.assert_status(run, 2)

@@ -374,6 +374,15 @@ class FirstProcessTest(SurroundingsCase):
         self.assert_status(run, 143)
         self.assert_nothing_left()
 
+    def test_sigterm_ends_it_while_it_waits_for_other_nodes(self):
+        run = self.inside("--ips=127.0.0.2,127.0.0.3", "--host=127.0.0.2", "--bootstrap_port=16260", SH, "-c", ":")
+        wait_until(lambda: "waiting for 1 of 2 nodes: 127.0.0.3" in run.err, run.told)
+        os.kill(self.first(run), signal.SIGTERM)
+        run.wait()
+        self.assert_status(run, 143)
+        self.assertIn("stopped by SIGTERM while waiting for the other nodes", run.err)
+        self.assert_nothing_left()
+
     def test_orphans_of_others_are_reaped_and_change_nothing(self):
         gate = self.gate()
         run = self.inside("--nproc_per_node=1", SH, "-c", HOLD)
