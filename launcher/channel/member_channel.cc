@@ -18,13 +18,15 @@ ClockMessage clocks_now() {
           .wall_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count()};
 }
 
-MemberChannel::MemberChannel(std::unique_ptr<Link> link, const Roster& roster, int hub)
+MemberChannel::MemberChannel(std::unique_ptr<Link> link, const Roster& roster, int hub,
+                             std::vector<Message> early)
     : link_(std::move(link)),
       mine_(static_cast<int>(roster.mine)),
       hub_(hub),
-      accounts_(open_accounts(roster)) {
+      accounts_(open_accounts(roster)),
+      early_(std::move(early)) {
   link_->set_events({.proved = [] {},
-                     .message = [](const Message&) {},
+                     .message = [this](Message message) { early_.push_back(std::move(message)); },
                      .ended = [this](const LinkEnd& end) { lost_before_listening_ = end.why; }});
 }
 
@@ -33,6 +35,7 @@ void MemberChannel::set_events(Events events) {
   link_->set_events({.proved = [] {},
                      .message = [this](Message message) { take(std::move(message)); },
                      .ended = [this](const LinkEnd& end) { lose_hub(end.why); }});
+  for (Message& message : std::exchange(early_, {})) take(std::move(message));
   if (lost_before_listening_) lose_hub(*std::exchange(lost_before_listening_, std::nullopt));
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "launcher/channel/job_channel.h"
 #include "launcher/channel/judge.h"
@@ -16,8 +17,9 @@ namespace paddle_launch {
 
 class MemberChannel final : public JobChannel {
  public:
-  // `hub`: the hub's place in the roster.
-  MemberChannel(std::unique_ptr<Link> link, const Roster& roster, int hub);
+  // `hub`: the hub's place in the roster. `early`: what it has said since it sent the roster.
+  MemberChannel(std::unique_ptr<Link> link, const Roster& roster, int hub,
+                std::vector<Message> early);
 
   void set_events(Events events) override;
   void tell_stop(const StopCause& own) override;
@@ -40,6 +42,7 @@ class MemberChannel final : public JobChannel {
   int hub_;
   std::vector<PodAccount> accounts_;
   Events events_;
+  std::vector<Message> early_;
   std::optional<std::string> lost_before_listening_;
   bool stopping_ = false;
   bool decided_ = false;

@@ -59,7 +59,8 @@ Met MemberMeeting::run() {
   loop_.run();
   if (refusal_ && refusal_->status == kNeverCame) throw NodeMissing(refusal_->text);
   if (refusal_) throw LaunchError(refusal_->text);
-  auto channel = std::make_unique<MemberChannel>(std::move(link_), *roster_, hub_);
+  auto channel =
+      std::make_unique<MemberChannel>(std::move(link_), *roster_, hub_, std::move(after_roster_));
   return {.roster = std::move(*roster_),
           .channel = std::move(channel),
           .warnings = std::move(warnings_)};
@@ -126,6 +127,7 @@ void MemberMeeting::joined(std::unique_ptr<Link> link) {
 }
 
 void MemberMeeting::take(const Message& message) {
+  if (roster_) return after_roster_.push_back(message);
   if (const auto* waiting = std::get_if<WaitingMessage>(&message)) {
     facts_.missing = waiting->missing;
     facts_.nodes = waiting->nodes;

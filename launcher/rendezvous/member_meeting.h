@@ -56,6 +56,7 @@ class MemberMeeting {
   std::optional<Roster> roster_;
   int hub_ = 0;  // its place in the roster
   bool told_problem_ = false;
+  std::vector<Message> after_roster_;  // came in one breath with it: for the channel
   std::vector<std::string> warnings_;
 };
 

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "launcher/channel/hub_channel.h"
+#include "launcher/channel/packed_pods.h"
 #include "launcher/job/errors.h"
 #include "launcher/os/ipv4.h"
 #include "launcher/os/tcp.h"
@@ -116,6 +118,44 @@ TEST(Tcp, EveryPodGetsTheSameRosterWhateverTheOrderOfComing) {
     EXPECT_EQ(endpoints(*results[i].roster), endpoints(*results[0].roster));
     EXPECT_EQ(results[i].roster->pods.at(i).host, all[i].host);
   }
+}
+
+TEST(Tcp, WhatTheHubSaysInOneBreathWithTheRosterIsNotLost) {
+  const Pod pod = pods("127.20.9.", 2)[1];
+  std::promise<void> listening;
+  auto hub_side = std::async(std::launch::async, [&] {
+    EventLoop loop;
+    Hub hub(loop, listen_on(*parse_ipv4("127.20.9.1"), kPort, 8), settings_of(pod).identity);
+    hub.set_events({.message =
+                        [&](int member, const Message&) {
+                          const std::vector<PodOffer> both = {offer_of(pod), offer_of(pod)};
+                          // Sent while a message is being taken, both go out in one segment.
+                          hub.send(member, RosterMessage{.mine = 1,
+                                                         .hub = 0,
+                                                         .packed_pods = pack_pods(both, {}),
+                                                         .warnings = {}});
+                          hub.send(member, StopMessage{pod_lost(0, "127.20.9.1", "a test")});
+                        },
+                    .gone = [&](int, const std::string&) { loop.stop(); },
+                    .remark = {}});
+    listening.set_value();
+    loop.run();
+  });
+  listening.get_future().wait();
+  EventLoop loop;
+  std::optional<StopCause> heard;
+  {
+    Tcp tcp(loop, settings_of(pod));
+    const Met met = tcp.meet(pod.claim, offer_of(pod));
+    met.channel->set_events({.stop = [&](const StopCause& cause) { heard = cause; },
+                             .kill = [] {},
+                             .verdict = [](const JobVerdict&) {},
+                             .remark = {},
+                             .other = {}});
+  }
+  hub_side.get();
+  ASSERT_TRUE(heard);
+  EXPECT_NE(heard->text.find("a test"), std::string::npos);
 }
 
 TEST(Tcp, AProblemOfOnePodEndsAllWithItsWords) {
