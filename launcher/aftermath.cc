@@ -64,7 +64,7 @@ PodEnding Aftermath::ending(const RoundResult& result) const {
   }
   logs.resize(plan_.processes.size());
   for (const ProcessExit& exit : result.exits) {
-    if (!exit.failed() || exit.was_told_to_stop) continue;
+    if (!exit.failed_by_itself()) continue;
     const bool is_first = ending.failures.empty();
     // One that died by itself while the news from another node was on its way.
     if (is_first && !own) ending.own = cause(Failed{exit});
@@ -101,9 +101,8 @@ void Aftermath::compare_logs(const LogEnds& logs, const RoundResult& result,
     words.push_back(
         {static_cast<int>(i), this_run(logs[i]->bytes, kLogLineMark), logs[i]->written_ns});
   }
-  const auto first =
-      std::find_if(result.exits.begin(), result.exits.end(),
-                   [](const ProcessExit& exit) { return exit.failed() && !exit.was_told_to_stop; });
+  const auto first = std::find_if(result.exits.begin(), result.exits.end(),
+                                  [](const ProcessExit& exit) { return exit.failed_by_itself(); });
   std::optional<int> who;
   if (first == result.exits.end()) {
     who = first_own_error(words);

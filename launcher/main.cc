@@ -21,7 +21,6 @@ namespace {
 constexpr int kLaunchError = 1;
 constexpr int kWrongUse = 2;
 constexpr int kSignalBase = 128;
-constexpr int kNodeMissing = 75;  // EX_TEMPFAIL
 
 using paddle_launch::Environment;
 
@@ -88,7 +87,7 @@ int main(int argc, char** argv) {
   } catch (const paddle_launch::StoppedBySignal& error) {
     return complain(program, error.what(), kSignalBase + error.signal);
   } catch (const paddle_launch::NodeMissing& error) {
-    return complain(program, error.what(), kNodeMissing);
+    return complain(program, error.what(), paddle_launch::kNodeMissingStatus);
   } catch (const std::exception& error) {
     return complain(program, error.what(), kLaunchError);
   }

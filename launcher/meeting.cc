@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/meeting.h"
 
-#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <climits>
 #include <numeric>
 #include <string_view>
 
@@ -15,6 +13,7 @@
 
 #include "launcher/os/ipv4.h"
 #include "launcher/os/tcp.h"
+#include "launcher/os/write_patiently.h"
 #include "launcher/rendezvous/solo.h"
 #include "launcher/rendezvous/tcp.h"
 #include "launcher/site/token.h"
@@ -32,17 +31,7 @@ constexpr std::chrono::seconds kToTellAProblem{10};
 
 // A terminal or pipe that does not take our lines must not hold up the meeting.
 void write_if_it_takes(std::string_view text) {
-  while (!text.empty()) {
-    pollfd ready{STDERR_FILENO, POLLOUT, 0};
-    if (poll(&ready, 1, 0) != 1 || (ready.revents & POLLOUT) == 0 ||
-        (ready.revents & POLLERR) != 0) {
-      return;
-    }
-    const ssize_t count =
-        write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
-    if (count <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
+  write_to_stderr_patiently(text, std::chrono::milliseconds(0));
 }
 
 int terminal_width() {

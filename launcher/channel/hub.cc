@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/channel/clocks.h"
 #include "launcher/os/ipv4.h"
 
 namespace paddle_launch {
@@ -20,12 +21,6 @@ constexpr int kAcceptAtOnce = 64;
 constexpr std::chrono::seconds kTimeWhenFull{1};
 constexpr std::chrono::seconds kRestWithoutDescriptors{1};
 constexpr std::chrono::seconds kBetweenRemarks{1};
-
-std::int64_t wall_now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 // A launcher that went elsewhere is no stranger worth a word.
 bool is_worth_a_word(const LinkEnd& end, const Handshake& handshake) {
@@ -63,8 +58,7 @@ void Hub::accept_some() {
 // Out of descriptors: whoever waits in the queue stays there; asking again at once would spin.
 void Hub::rest_from_accepting() {
   loop_.forget(listener_.get());
-  rest_.set(kRestWithoutDescriptors,
-            [this] { loop_.on_readable(listener_.get(), [this] { accept_some(); }); });
+  rest_.set(kRestWithoutDescriptors, [this] { accept_again(); });
   if (events_.remark) {
     events_.remark("no descriptor is left for another connection; trying again in a second");
   }
@@ -140,7 +134,8 @@ void Hub::take(int id, Message message) {
 }
 
 void Hub::take_clock(int id, const ClockMessage& clock) {
-  const auto now = Clock::now();
+  const ClockMessage ours = clocks_now();
+  const auto now = ours.steady;
   const auto found = asked_at_.find(id);
   const auto asked = found != asked_at_.end() ? found->second : links_.at(id)->greeted_at();
   const ClockOffset sample(asked, clock.steady, now);
@@ -151,7 +146,7 @@ void Hub::take_clock(int id, const ClockMessage& clock) {
     before->second = sample;
   }
   const auto half = std::chrono::duration_cast<std::chrono::nanoseconds>(now - asked).count() / 2;
-  wall_clocks_[id] = {clock.wall_ns - (wall_now() - half), half};
+  wall_clocks_[id] = {clock.wall_ns - (ours.wall_ns - half), half};
 }
 
 void Hub::send(int member, const Message& message) {

@@ -6,10 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "launcher/job/errors.h"
+
 namespace paddle_launch {
 namespace {
 
-constexpr int kNodeLost = 75;
 // How long members may take to fetch the last word.
 constexpr std::chrono::seconds kLastWord{2};
 
@@ -29,7 +30,7 @@ std::vector<PodAccount> open_accounts(const Roster& roster) {
 StopCause pod_lost(int node, const std::string& host, const std::string& why) {
   return {.kind = StopCause::Kind::PodLost,
           .node = node,
-          .status = kNodeLost,
+          .status = kNodeMissingStatus,
           .text = fmt::format("node {} was lost: {}", host,
                               why == kClosedByOther ? "its launcher ended without a word" : why),
           .at = EventLoop::Clock::now()};

@@ -3,20 +3,14 @@
 
 #include <sys/socket.h>
 
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "launcher/channel/clocks.h"
 #include "launcher/channel/hub_channel.h"
 
 namespace paddle_launch {
-
-ClockMessage clocks_now() {
-  const auto wall = std::chrono::system_clock::now().time_since_epoch();
-  return {.steady = EventLoop::Clock::now(),
-          .wall_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count()};
-}
 
 MemberChannel::MemberChannel(std::unique_ptr<Link> link, const Roster& roster, int hub,
                              std::vector<Message> early)

@@ -48,7 +48,4 @@ class MemberChannel final : public JobChannel {
   bool decided_ = false;
 };
 
-// What my clocks say now.
-ClockMessage clocks_now();
-
 }  // namespace paddle_launch

@@ -19,6 +19,8 @@ struct LaunchError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+constexpr int kNodeMissingStatus = 75;  // EX_TEMPFAIL
+
 // A node never came, or went: trying again may help. Exit status 75 (EX_TEMPFAIL).
 struct NodeMissing : std::runtime_error {
   using std::runtime_error::runtime_error;

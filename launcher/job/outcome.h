@@ -20,6 +20,7 @@ struct ProcessExit {
   SteadyTime ended{};
 
   bool failed() const { return code != 0 || signal != 0; }
+  bool failed_by_itself() const { return failed() && !was_told_to_stop; }
   bool operator==(const ProcessExit&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "launcher/channel/secret.h"
+#include "launcher/job/errors.h"
 
 namespace paddle_launch {
 namespace {
@@ -95,6 +96,11 @@ std::string both_claim(const OfferMessage& one, const OfferMessage& other) {
       "two launchers claim {}: {} and {}; stop one of them, or, if these are two jobs, give each "
       "its own --job_id",
       place, launcher_name(one), launcher_name(other));
+}
+
+void throw_refusal(const RefusalMessage& refusal) {
+  if (refusal.status == kNodeMissingStatus) throw NodeMissing(refusal.text);
+  throw LaunchError(refusal.text);
 }
 
 OfferMessage offer_message(const PodClaim& claim, const PodOffer& offer) {

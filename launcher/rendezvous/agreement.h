@@ -25,6 +25,9 @@ std::vector<std::string> oddities(const OfferMessage& one,
 // Two launchers claim the same place.
 std::string both_claim(const OfferMessage& one, const OfferMessage& other);
 
+// NodeMissing or LaunchError, by its status.
+[[noreturn]] void throw_refusal(const RefusalMessage& refusal);
+
 // What a pod says of itself to the hub. Long lists travel as their digest.
 OfferMessage offer_message(const PodClaim& claim, const PodOffer& offer);
 

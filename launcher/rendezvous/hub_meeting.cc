@@ -20,7 +20,6 @@ constexpr std::chrono::seconds kTick{1};
 constexpr int kKnockEveryTicks = 2;
 constexpr std::size_t kNamesInMessage = 8;
 constexpr int kDisagree = 1;
-constexpr int kNeverCame = 75;
 // How long those who are a little late may still come for the bad news.
 constexpr std::chrono::seconds kForLatecomers{10};
 constexpr std::chrono::seconds kForThoseHere{2};
@@ -66,15 +65,14 @@ Met HubMeeting::run() {
   ticking_.set(kTick, [this] { tick(); });
   loop_.run();
   if (!refusal_) return complete();
-  if (refusal_->status == kNeverCame) throw NodeMissing(refusal_->text);
-  throw LaunchError(refusal_->text);
+  throw_refusal(*refusal_);
 }
 
 void HubMeeting::take(int member, const Message& message) {
   if (const auto* offer = std::get_if<OfferMessage>(&message)) take_offer(member, *offer);
 }
 
-void HubMeeting::take_offer(int member, OfferMessage offer) {
+void HubMeeting::take_offer(int member, const OfferMessage& offer) {
   if (refusal_) {
     hub_->send(member, *refusal_);
     ++told_;
@@ -146,7 +144,7 @@ void HubMeeting::tick() {
   ticking_.set(kTick, [this] { tick(); });
   const WaitingFacts now = facts();
   if (EventLoop::Clock::now() - started_ >= settings_.timeout) {
-    return refuse({.status = kNeverCame, .node = -1, .text = settings_.never_came(now)},
+    return refuse({.status = kNodeMissingStatus, .node = -1, .text = settings_.never_came(now)},
                   kForThoseHere);
   }
   if (settings_.waiting) {
@@ -155,7 +153,7 @@ void HubMeeting::tick() {
     shown.last_try.clear();
     settings_.waiting(shown);
   }
-  tell_who_is_missing();
+  tell_who_is_missing(now);
   if (now.waited.count() % kKnockEveryTicks == 0) knock();
 }
 
@@ -187,8 +185,7 @@ WaitingFacts HubMeeting::facts() const {
 
 // Everyone once a second would be many messages for a line that few people read: who knows it
 // already is not told again.
-void HubMeeting::tell_who_is_missing() {
-  const WaitingFacts now = facts();
+void HubMeeting::tell_who_is_missing(const WaitingFacts& now) {
   if (std::exchange(told_missing_, now.names) != now.names) told_members_.clear();
   const WaitingMessage message{now.missing, now.nodes, now.names};
   for (const auto& arrived : arrived_) {

@@ -33,7 +33,7 @@ class HubMeeting {
   static constexpr int kMyself = -1;  // in place of a member's number
 
   void take(int member, const Message& message);
-  void take_offer(int member, OfferMessage offer);
+  void take_offer(int member, const OfferMessage& offer);
   std::optional<std::string> objection(const OfferMessage& offer) const;
   void gone(int member);
   void refuse(RefusalMessage refusal, std::chrono::milliseconds patience);
@@ -43,7 +43,7 @@ class HubMeeting {
   void tick();
   WaitingFacts facts() const;
   std::vector<std::string> missing_names() const;
-  void tell_who_is_missing();
+  void tell_who_is_missing(const WaitingFacts& now);
   void knock();
 
   Met complete();

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "launcher/channel/member_channel.h"
+#include "launcher/channel/clocks.h"
 
 namespace paddle_launch {
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/channel/clocks.h"
 #include "launcher/channel/member_channel.h"
 #include "launcher/channel/packed_pods.h"
 #include "launcher/job/errors.h"
@@ -20,7 +21,6 @@ constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::milliseconds kFirstPause{50};
 constexpr std::chrono::milliseconds kLongestPause{1000};
 constexpr std::chrono::seconds kPatienceWithHub{10};
-constexpr int kNeverCame = 75;
 
 std::string hub_text(const TcpSettings& settings) {
   const int first = settings.ports.front();
@@ -57,8 +57,7 @@ Met MemberMeeting::run() {
   ticking_.set(kTick, [this] { tick(); });
   look_up_hub();
   loop_.run();
-  if (refusal_ && refusal_->status == kNeverCame) throw NodeMissing(refusal_->text);
-  if (refusal_) throw LaunchError(refusal_->text);
+  if (refusal_) throw_refusal(*refusal_);
   auto channel =
       std::make_unique<MemberChannel>(std::move(link_), *roster_, hub_, std::move(after_roster_));
   return {.roster = std::move(*roster_),
@@ -171,7 +170,8 @@ void MemberMeeting::tick() {
     if (settings_.waiting) settings_.waiting(facts_);
     return;
   }
-  refusal_ = RefusalMessage{.status = kNeverCame, .node = -1, .text = settings_.never_came(facts_)};
+  refusal_ = RefusalMessage{
+      .status = kNodeMissingStatus, .node = -1, .text = settings_.never_came(facts_)};
   loop_.stop();
 }
 

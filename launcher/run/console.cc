@@ -6,39 +6,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <exception>
 
 #include "launcher/os/check.h"
 #include "launcher/os/close_all_but.h"
+#include "launcher/os/write_patiently.h"
 #include "launcher/run/console_process.h"
 
 namespace paddle_launch {
 namespace {
 
 constexpr std::size_t kLargestText = 32 * 1024;
-constexpr int kPatienceWithStderr = 500;  // milliseconds
+constexpr std::chrono::milliseconds kPatienceWithStderr{500};
 
 bool asks_to_end(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP;
-}
-
-// For what must still be said when the console was given up: as much as stderr takes without
-// blocking.
-void write_while_it_takes(std::string_view text) {
-  while (!text.empty()) {
-    pollfd ready{STDERR_FILENO, POLLOUT, 0};
-    if (poll(&ready, 1, kPatienceWithStderr) != 1) return;
-    // A pipe that is ready has room for this much.
-    const ssize_t count =
-        write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
-    if (count <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
 }
 
 }  // namespace
@@ -68,7 +53,7 @@ Console::Console(const ConsoleSettings& settings, std::vector<FollowedLog> logs)
 Console::~Console() { give_up(); }
 
 void Console::say(std::string_view text) {
-  if (!socket_) return write_while_it_takes(text);
+  if (!socket_) return write_to_stderr_patiently(text, kPatienceWithStderr);
   while (!text.empty()) {
     const std::string_view part = text.substr(0, kLargestText);
     text.remove_prefix(part.size());

@@ -158,7 +158,7 @@ std::string silent_nodes(const JobVerdict& verdict) {
 std::vector<int> culprits(const std::vector<ProcessExit>& exits, const ProcessPlan& plan) {
   std::vector<int> ranks;
   for (const ProcessExit& exit : exits) {
-    if (exit.failed() && !exit.was_told_to_stop) ranks.push_back(spec_of(exit, plan).rank);
+    if (exit.failed_by_itself()) ranks.push_back(spec_of(exit, plan).rank);
   }
   std::sort(ranks.begin(), ranks.end());
   return ranks;

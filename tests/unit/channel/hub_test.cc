@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "launcher/channel/clocks.h"
 #include "launcher/channel/dialer.h"
-#include "launcher/channel/member_channel.h"
 #include "launcher/os/ipv4.h"
 
 namespace paddle_launch {
