@@ -70,7 +70,7 @@ void play_hub(const SimulatedJob& job) {
     before = costs_now();
     say("ready", 1);
   });
-  const Met met = Tcp(loop, settings).meet(claim_of(job, 0), offer_of(0));
+  const Met met = Tcp(loop, settings).meet(claim_of(job, 0), offer_of(0), {});
   // Not close(): its patience is meant for a last word, and here the whole roster is on its way.
   const UniqueFd told_to_end = blocked_sigterm();
   loop.on_readable(told_to_end.get(), [&loop] { loop.stop(); });

@@ -11,12 +11,15 @@
 
 #include <fmt/format.h>
 
+#include "launcher/company.h"
 #include "launcher/job/errors.h"
 #include "launcher/meeting.h"
+#include "launcher/nccl_gift.h"
 #include "launcher/network_check.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/signals.h"
 #include "launcher/plan/collective.h"
+#include "launcher/plan/nccl_env.h"
 #include "launcher/plan/world.h"
 #include "launcher/preparation.h"
 #include "launcher/round.h"
@@ -29,17 +32,6 @@
 
 namespace paddle_launch {
 namespace {
-
-// Eight launchers under `mpirun -np 8` must never start eight worlds of one.
-void refuse_several_tasks(const Surroundings& around) {
-  if (around.tasks == 1) return;
-  throw UsageError(fmt::format(
-      "{} started {} launchers together, and joining them into one job is not built yet in this "
-      "version; start one "
-      "launcher, for example `{}`",
-      around.launched_by, around.tasks == 0 ? "perhaps several" : std::to_string(around.tasks),
-      around.launched_by == "srun" ? "srun --ntasks=1 paddle-launch …" : "paddle-launch …"));
-}
 
 // While nothing runs yet, a signal ends the launcher. Also the first process of a container, for
 // whom the kernel's own way to end a process does not hold.
@@ -69,30 +61,59 @@ class EndOnSignal {
 // What is wrong on this node is not thrown at once: the other nodes are to hear of it, instead of
 // waiting for a node that will never come.
 struct Readiness {
+  OwnNode me;
   Preparation preparation;
   std::exception_ptr problem;
   std::string problem_text;
 };
 
+OwnNode own_node(const JobSpec& job, const Machine& here, const Company& company) {
+  return company.is_scheduled()
+             ? own_node_of_task(job, here, static_cast<std::size_t>(company.group().mine))
+             : find_own_node(job, here);
+}
+
 Readiness get_ready(const JobSpec& job, const Environment& env, const Machine& here,
-                    const OwnNode& me) {
+                    const Company& company) {
   Readiness ready;
+  // Who does not know which node it is cannot tell the others anything; a scheduler knows.
+  if (!company.is_scheduled()) ready.me = own_node(job, here, company);
   try {
-    ready.preparation = prepare(job, env, here, me.host);
+    ready.me = own_node(job, here, company);
+    ready.preparation =
+        prepare(job, env, here, ready.me.host, company.group().share, company.has_several_pods());
   } catch (const std::exception& error) {
-    if (!job.has_several_nodes() || job.dry_run != DryRun::No) throw;
+    if (!company.has_several_pods() || (job.dry_run != DryRun::No && !company.is_scheduled()))
+      throw;
     ready.problem = std::current_exception();
     ready.problem_text = error.what();
-    ready.preparation.offer.host = me.host;
+    ready.preparation.offer.host = ready.me.host;
   }
   return ready;
 }
 
-Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Machine& here,
-         const OwnNode& me, const Readiness& ready, std::vector<std::string>& notices) {
-  const PodClaim claim = make_claim(job, here, me, ready.problem_text);
+int status_of(const std::exception_ptr& problem) {
   try {
-    return meet_the_others(loop, job, env, here, me, claim, ready.preparation.offer, notices);
+    std::rethrow_exception(problem);
+  } catch (const UsageError&) {
+    return 2;
+  } catch (...) {
+    return 1;
+  }
+}
+
+Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Machine& here,
+         Company& company, const Readiness& ready, const GiftMaker& gift,
+         std::vector<std::string>& notices) {
+  const PodClaim claim = make_claim(job, here, ready.me, company, ready.problem_text);
+  try {
+    return meet_the_others(loop, job, env, here, ready.me, company, claim, ready.preparation.offer,
+                           gift, notices);
+  } catch (const StoppedBySignal&) {
+    throw;
+  } catch (const AlreadyTold&) {
+    if (ready.problem) throw AlreadyTold{status_of(ready.problem)};
+    throw;
   } catch (const std::exception&) {
     if (ready.problem) std::rethrow_exception(ready.problem);
     throw;
@@ -100,34 +121,41 @@ Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Mach
 }
 
 CollectivePlan make_plan(const JobSpec& job, const Environment& env, const Preparation& ready,
-                         const WorldPlan& world, const std::string& host) {
+                         const WorldPlan& world, const std::string& host,
+                         const Surroundings& around, const std::string& gift) {
   const bool give_stdin =
       job.stdin_to_rank_zero || (world.trainers.size() == 1 && isatty(STDIN_FILENO) == 1);
   CollectivePlan plan = plan_collective(world,
                                         {.backend = job.backend,
                                          .log_dir = ready.log_dir,
                                          .job_id = job.job_id,
-                                         .temporary_dir = lookup(env, "TMPDIR").value_or("/tmp")},
+                                         .temporary_dir = lookup(env, "TMPDIR").value_or("/tmp"),
+                                         .under_scheduler = !around.launched_by.empty(),
+                                         .more = nccl_variables(unpack_gift(gift))},
                                         ready.program, env, ready.cpus, give_stdin);
   plan.processes.host = host;
   plan.processes.nodes = world.nodes;
   return plan;
 }
 
-int show_plan(const JobSpec& job, const Environment& env, const Machine& here, const OwnNode& me,
-              const Preparation& ready) {
-  const Roster roster = assumed_roster(job, here, me, ready.offer);
-  const ProcessPlan plan =
-      make_plan(job, env, ready, plan_world(roster), roster.pods.at(roster.mine).host).processes;
+int print_plan(const JobSpec& job, const ProcessPlan& plan) {
+  const std::string text = job.dry_run == DryRun::Json ? dry_run_json(plan) : dry_run_text(plan);
+  std::fputs(text.c_str(), stdout);
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+int show_assumed_plan(const JobSpec& job, const Environment& env, const Machine& here,
+                      const Readiness& ready, const Surroundings& around) {
+  const Roster roster = assumed_roster(job, here, ready.me, ready.preparation.offer);
   if (job.has_several_nodes()) {
     std::fputs(
         "paddle-launch: --dry_run asked no other node: their cards and ports are taken to be like "
         "this one's\n",
         stderr);
   }
-  const std::string text = job.dry_run == DryRun::Json ? dry_run_json(plan) : dry_run_text(plan);
-  std::fputs(text.c_str(), stdout);
-  return std::fflush(stdout) == 0 ? 0 : 1;
+  return print_plan(job, make_plan(job, env, ready.preparation, plan_world(roster),
+                                   roster.pods.at(roster.mine).host, around, "")
+                             .processes);
 }
 
 // The others have the roster and would start: they are told that this node will not.
@@ -152,33 +180,46 @@ void withdraw(JobChannel& channel, int node, const std::string& why) {
 
 int launch(const ParsedCommandLine& command, const Environment& env) {
   const JobSpec& job = command.job;
-  refuse_several_tasks(surroundings(env));
+  const Surroundings around = surroundings(env);
   const Machine here = look_around();
-  const OwnNode me = find_own_node(job, here);
-  const Readiness ready = get_ready(job, env, here, me);
-  if (job.dry_run != DryRun::No) return show_plan(job, env, here, me, ready.preparation);
 
   // Whoever started us may ignore SIGCHLD; then the kernel would throw away how our children ended.
   const bool sigchld_was_ignored = is_ignored(SIGCHLD);
   signal(SIGCHLD, SIG_DFL);
   SignalWatch signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD});
   EventLoop loop;
-  Remarks remarks{.notices = command.notices, .warnings = command.warnings};
   std::optional<EndOnSignal> waiting(std::in_place, loop, signals);
-  const Met met = meet(loop, job, env, here, me, ready, remarks.notices);
+  Company company(loop, job, env, around, here);
+  company.gather();
+  const Readiness ready = [&] {
+    const SignalsAsBefore may_end_us(signals);
+    return get_ready(job, env, here, company);
+  }();
+  const bool is_dry = job.dry_run != DryRun::No;
+  if (is_dry && !company.is_scheduled()) return show_assumed_plan(job, env, here, ready, around);
+
+  Remarks remarks{.notices = command.notices, .warnings = command.warnings};
+  NcclGift nccl;
+  const bool on_gpus = ready.preparation.offer.card_kind == CardKind::Gpu && !job.check && !is_dry;
+  const Program& program = ready.preparation.program;
+  if (on_gpus && company.group().mine == 0 && ready.me.place == 0) nccl.prepare(job, env, program);
+  const Met met = meet(loop, job, env, here, company, ready,
+                       on_gpus ? nccl.maker(job, env, program) : GiftMaker(), remarks.notices);
   if (job.check) return check_network(loop, met, here.host_name);
 
   waiting.reset();
   const WorldPlan world = plan_world(met.roster);
   const std::string& host = met.roster.pods.at(met.roster.mine).host;
-  const CollectivePlan plan = make_plan(job, env, ready.preparation, world, host);
-  for (const auto* texts : {&ready.preparation.warnings, &met.warnings}) {
-    remarks.warnings.insert(remarks.warnings.end(), texts->begin(), texts->end());
-  }
+  const CollectivePlan plan = make_plan(job, env, ready.preparation, world, host, around, met.gift);
+  if (is_dry) return company.speaks() ? print_plan(job, plan.processes) : 0;
+  remarks.add_warnings(ready.preparation.warnings);
+  remarks.add_warnings(met.warnings);
+  remarks.add_warnings(company.contradictions(job, met.roster));
+  if (!company.remark().empty()) remarks.notices.push_back(company.remark());
   try {
-    return run_round(
-        {loop, signals, sigchld_was_ignored, *met.channel, static_cast<int>(met.roster.mine)}, job,
-        env, here, world, plan, remarks, ready.preparation.open_files_given);
+    return run_round({loop, signals, sigchld_was_ignored, *met.channel,
+                      static_cast<int>(met.roster.mine), company.speaks()},
+                     job, env, here, world, plan, remarks, ready.preparation.open_files_given);
   } catch (const std::exception& error) {
     withdraw(*met.channel, static_cast<int>(met.roster.mine),
              fmt::format("node {} could not start: {}", host, error.what()));

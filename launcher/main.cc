@@ -15,6 +15,7 @@
 #include "launcher/job/environment.h"
 #include "launcher/job/errors.h"
 #include "launcher/launch.h"
+#include "launcher/site/surroundings.h"
 
 namespace {
 
@@ -83,7 +84,11 @@ int main(int argc, char** argv) {
   try {
     return run(arguments);
   } catch (const paddle_launch::UsageError& error) {
+    // All tasks of mpirun or srun were given the same words: the first one complains for all.
+    if (paddle_launch::surroundings(read_environment()).task.value_or(0) > 0) return kWrongUse;
     return complain(program, error.what(), kWrongUse);
+  } catch (const paddle_launch::AlreadyTold& told) {
+    return told.status;
   } catch (const paddle_launch::StoppedBySignal& error) {
     return complain(program, error.what(), kSignalBase + error.signal);
   } catch (const paddle_launch::NodeMissing& error) {

@@ -6,18 +6,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <numeric>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "launcher/identity.h"
 #include "launcher/os/ipv4.h"
-#include "launcher/os/tcp.h"
 #include "launcher/os/write_patiently.h"
+#include "launcher/rendezvous/scheduler.h"
 #include "launcher/rendezvous/solo.h"
 #include "launcher/rendezvous/tcp.h"
-#include "launcher/site/token.h"
-#include "launcher/tell/log_lines.h"
 #include "launcher/tell/voice.h"
 #include "launcher/tell/waiting.h"
 
@@ -25,7 +25,9 @@ namespace paddle_launch {
 namespace {
 
 constexpr int kHubPorts = 10;
-constexpr std::size_t kTagBytes = 2;  // too few to guess arguments from
+// Below the ports that the kernel gives away by itself.
+constexpr int kFirstStepPort = 10'000;
+constexpr std::size_t kStepPortBlocks = 2'000;
 // A node that cannot take part tells the others so, but keeps its own user waiting no longer.
 constexpr std::chrono::seconds kToTellAProblem{10};
 
@@ -42,9 +44,11 @@ int terminal_width() {
 // The person at the terminal while nodes are missing.
 class Announcer {
  public:
-  explicit Announcer(const JobSpec& job)
+  Announcer(const JobSpec& job, bool speaks)
       : terminal_(isatty(STDERR_FILENO) == 1),
-        voice_(job.quiet ? LogLevel::Error : job.log_level, write_if_it_takes),
+        voice_(
+            job.quiet ? LogLevel::Error : job.log_level,
+            speaks ? write_if_it_takes : [](std::string_view) {}),
         notice_(terminal_, terminal_ ? terminal_width() : 0) {
     notice_.update({}, std::chrono::steady_clock::now());
   }
@@ -82,48 +86,6 @@ class Announcer {
   WaitingNotice notice_;
 };
 
-// Launchers with the same words are of one job.
-std::string job_words(const JobSpec& job) {
-  if (job.job_id_given) return "id " + job.job_id;
-  std::string words = job.script.is_module ? "module " : "script ";
-  words += job.script.name;
-  for (const std::string& argument : job.script.args) words.append(1, '\0').append(argument);
-  return words;
-}
-
-std::string command_text(const JobSpec& job) {
-  std::vector<std::string> words;
-  if (job.script.is_module) words.emplace_back("-m");
-  words.push_back(job.script.name);
-  words.insert(words.end(), job.script.args.begin(), job.script.args.end());
-  return shell_quoted(words);
-}
-
-std::string card_name(const JobSpec& job) {
-  const std::string script = job.script.name.substr(job.script.name.rfind('/') + 1);
-  return job.job_id_given ? fmt::format("{} (job id {})", script, job.job_id) : script;
-}
-
-ChannelIdentity make_identity(const JobSpec& job, const Environment& env, const Machine& here,
-                              std::vector<std::string>& notices) {
-  const Token token = find_token(job, env);
-  const std::string user = user_name();
-  if (token.secret.empty()) {
-    notices.emplace_back(
-        "the job channel is not protected: whoever can reach this node and knows your name and "
-        "this command can join or stop the job; set PADDLE_LAUNCH_TOKEN or --token_file, the same "
-        "on all nodes");
-  }
-  return {.secret = job_secret(token.secret.empty() ? "user " + user : "token " + token.secret,
-                               job_words(job)),
-          .card = {.version = PADDLE_LAUNCH_VERSION,
-                   .user = user,
-                   .job = card_name(job),
-                   .host = here.host_name,
-                   .tag = digest(job_words(job)).substr(0, kTagBytes)},
-          .keep_alive = keep_alive_for(job.heartbeat)};
-}
-
 // What the others would probably see us come from.
 std::string likely_address(const Machine& here) {
   for (const std::string& address : here.addresses) {
@@ -139,7 +101,7 @@ std::vector<int> hub_ports(const JobSpec& job) {
   return ports;
 }
 
-TcpSettings tcp_settings(const JobSpec& job, const Machine& here, const OwnNode& me) {
+TcpSettings typed_settings(const JobSpec& job, const Machine& here, const OwnNode& me) {
   TcpSettings settings;
   settings.hub_host = job.master ? job.master->host : job.ips.front();
   settings.ports = hub_ports(job);
@@ -148,6 +110,39 @@ TcpSettings tcp_settings(const JobSpec& job, const Machine& here, const OwnNode&
   settings.listen_on = job.master ? parse_ipv4(job.master->host) : me.address;
   // Several pods on one machine, to try things out: each comes from its own address.
   if (me.address && is_loopback(*me.address)) settings.from = me.address;
+  return settings;
+}
+
+// Every task of the step comes to the same numbers, and steps that run at once seldom do.
+TcpSettings step_settings(const SlurmStep& step, const TaskGroup& group) {
+  const std::size_t number = std::hash<std::string>{}(step.job_id + "." + step.step_id);
+  TcpSettings settings;
+  settings.hub_host = step.nodes.front();
+  settings.ports.resize(kHubPorts);
+  std::iota(settings.ports.begin(), settings.ports.end(),
+            kFirstStepPort + static_cast<int>(number % kStepPortBlocks) * kHubPorts);
+  settings.is_hub = group.mine == 0;
+  settings.node_of = group.node_of;
+  settings.names = group.hosts;
+  settings.hub_tells_for_all = true;
+  return settings;
+}
+
+TcpSettings settings_for(const JobSpec& job, const Environment& env, const Machine& here,
+                         const OwnNode& me, const Company& company,
+                         std::vector<std::string>& notices) {
+  TcpSettings settings;
+  if (company.way() == Way::Tasks) {
+    settings.identity = scheduled_identity(job, here);
+    settings.hub_tells_for_all = true;
+  } else if (company.way() == Way::SlurmStep) {
+    const SlurmStep& step = *company.surroundings().step;
+    settings = step_settings(step, company.group());
+    settings.identity = step_identity(job, env, here, step, settings.is_hub, notices);
+  } else {
+    settings = typed_settings(job, here, me);
+    settings.identity = typed_identity(job, env, here, notices);
+  }
   settings.timeout = job.bootstrap_timeout;
   return settings;
 }
@@ -155,28 +150,36 @@ TcpSettings tcp_settings(const JobSpec& job, const Machine& here, const OwnNode&
 }  // namespace
 
 PodClaim make_claim(const JobSpec& job, const Machine& here, const OwnNode& me,
-                    const std::string& problem) {
+                    const Company& company, const std::string& problem) {
   PodClaim claim{.version = PADDLE_LAUNCH_VERSION,
                  .machine = here.host_name,
                  .pid = getpid(),
-                 .ips = job.master ? std::vector<std::string>{} : job.ips,
-                 .nodes = job.master ? job.nnodes : static_cast<int>(job.ips.size()),
-                 .place = job.node_rank,
                  .sort_ip = job.sort_ip,
                  .check = job.check,
                  .command = command_text(job),
                  .problem = problem};
-  if (!job.master) claim.place = static_cast<int>(me.place);
+  if (company.is_scheduled()) {
+    claim.nodes = company.group().pods();
+    claim.place = company.group().mine;
+    claim.sort_ip = false;
+  } else if (job.master) {
+    claim.nodes = job.nnodes;
+    claim.place = job.node_rank;
+  } else {
+    claim.ips = job.ips;
+    claim.nodes = static_cast<int>(job.ips.size());
+    claim.place = static_cast<int>(me.place);
+  }
   return claim;
 }
 
 Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
-                    const Machine& here, const OwnNode& me, const PodClaim& claim,
-                    const PodOffer& offer, std::vector<std::string>& notices) {
-  if (!job.has_several_nodes()) return Solo().meet(claim, offer);
-  Announcer announcer(job);
-  TcpSettings settings = tcp_settings(job, here, me);
-  settings.identity = make_identity(job, env, here, notices);
+                    const Machine& here, const OwnNode& me, Company& company, const PodClaim& claim,
+                    const PodOffer& offer, const GiftMaker& gift,
+                    std::vector<std::string>& notices) {
+  if (company.way() == Way::Solo) return Solo().meet(claim, offer, gift);
+  Announcer announcer(job, company.speaks());
+  TcpSettings settings = settings_for(job, env, here, me, company, notices);
   if (!claim.problem.empty()) {
     settings.timeout = std::min<std::chrono::milliseconds>(settings.timeout, kToTellAProblem);
   }
@@ -184,7 +187,13 @@ Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
   settings.never_came = never_came;
   settings.problem = [&announcer](const std::string& text) { announcer.problem(text); };
   settings.remark = [&announcer](const std::string& text) { announcer.remark(text); };
-  return Tcp(loop, std::move(settings)).meet(claim, offer);
+  if (company.way() == Way::Tasks) {
+    return Scheduler(loop, company.meeting(), company.party(), std::move(settings))
+        .meet(claim, offer, gift);
+  }
+  Met met = Tcp(loop, std::move(settings)).meet(claim, offer, gift);
+  if (company.is_scheduled()) met.roster.node_of = company.group().node_of;
+  return met;
 }
 
 Roster assumed_roster(const JobSpec& job, const Machine& here, const OwnNode& me,

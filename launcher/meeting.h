@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/company.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
 #include "launcher/os/event_loop.h"
@@ -18,13 +19,14 @@ namespace paddle_launch {
 
 // What this node says about the job; `problem`: why it cannot take part, empty: it can.
 PodClaim make_claim(const JobSpec& job, const Machine& here, const OwnNode& me,
-                    const std::string& problem);
+                    const Company& company, const std::string& problem);
 
-// Solo, or over TCP. Adds a line to `notices` where the channel is not protected. Throws UsageError
-// for a token that cannot be used.
+// By the way that the company has. Adds a line to `notices` where the channel is not protected.
+// Throws UsageError for a token that cannot be used.
 Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
-                    const Machine& here, const OwnNode& me, const PodClaim& claim,
-                    const PodOffer& offer, std::vector<std::string>& notices);
+                    const Machine& here, const OwnNode& me, Company& company, const PodClaim& claim,
+                    const PodOffer& offer, const GiftMaker& gift,
+                    std::vector<std::string>& notices);
 
 // For --dry_run, which asks nobody: the other nodes are taken to be like this one.
 Roster assumed_roster(const JobSpec& job, const Machine& here, const OwnNode& me,

@@ -62,21 +62,35 @@ std::vector<std::string> cpu_warning(const Machine& here, std::size_t trainers) 
                   trainers, here.cpus.size(), here.cpus.size() == 1 ? "" : "s")};
 }
 
+std::string own_cards_warning(CardKind kind) {
+  return fmt::format(
+      "each launcher sees only {} of its own, so trainers of one node cannot reach each other's "
+      "cards directly (peer-to-peer, NVLink); give all launchers of a node the same list: srun "
+      "--gpus-per-node=N --gpu-bind=none instead of --gpus-per-task, or one launcher a node",
+      words_of(kind).option);
+}
+
 }  // namespace
 
 Preparation prepare(const JobSpec& job, const Environment& env, const Machine& here,
-                    const std::string& host) {
+                    const std::string& host, const NodeShare& share, bool is_awaited) {
   Preparation ready;
   ready.program = find_program(job.script, env);
   ready.log_dir = absolute_directory(job.log_dir);
   const ChosenCards chosen =
       choose_cards(job, env, [&env](CardKind kind) { return find_cards_of(kind, env); });
-  std::vector<std::vector<Card>> cards = deal_cards(chosen, job.nproc_per_node);
+  std::vector<std::vector<Card>> cards = deal_cards(chosen, job.nproc_per_node, share);
+  const int trainers = static_cast<int>(cards.size());
   ready.warnings = cpu_warning(here, cards.size());
+  if (share.own_cards && share.launchers > 1 && chosen.kind) {
+    ready.warnings.push_back(own_cards_warning(*chosen.kind));
+  }
+  std::optional<int> start = job.start_port;
+  if (start) *start += first_of_share(share, trainers);
   if (job.bind == Binding::Numa) ready.cpus = cpus_for_trainers(cards, here.cpus);
   ready.open_files_given = raise_open_files();
-  ready.ports = lease_ports({.count = static_cast<int>(cards.size()),
-                             .start = job.start_port,
+  ready.ports = lease_ports({.count = trainers,
+                             .start = start,
                              .start_source = job.start_port_source,
                              .range = job.port_range,
                              .given = job.given_ports,
@@ -84,7 +98,7 @@ Preparation prepare(const JobSpec& job, const Environment& env, const Machine& h
                             ready.warnings);
   ready.offer = make_offer(host, chosen, std::move(cards), ready.ports);
   // The others are not to wait for a node that could not write its logs.
-  if (job.has_several_nodes() && job.dry_run == DryRun::No && !job.check) {
+  if (is_awaited && job.dry_run == DryRun::No && !job.check) {
     prepare_log_directory(ready.log_dir, ProcessPlan{});
   }
   return ready;

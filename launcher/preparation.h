@@ -10,6 +10,7 @@
 
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
+#include "launcher/job/node_share.h"
 #include "launcher/job/pod_offer.h"
 #include "launcher/job/program.h"
 #include "launcher/site/machine.h"
@@ -27,8 +28,9 @@ struct Preparation {
   std::vector<std::string> warnings{};
 };
 
-// `host`: this node's name in the endpoints; empty: not known yet. Throws what is wrong here.
+// `host`: this node's name in the endpoints; empty: not known yet. `share`: of this launcher in its
+// node. `is_awaited`: by other pods, which are not to wait in vain. Throws what is wrong here.
 Preparation prepare(const JobSpec& job, const Environment& env, const Machine& here,
-                    const std::string& host);
+                    const std::string& host, const NodeShare& share, bool is_awaited);
 
 }  // namespace paddle_launch

@@ -53,15 +53,16 @@ std::string endpoints_log(const WorldPlan& world) {
 
 std::vector<std::string> write_shared_files(const WorldPlan& world, const CollectivePlan& plan) {
   std::vector<std::string> problems;
-  if (const auto problem =
-          replace_file(plan.log_dir + "/endpoints.log", endpoints_log(world), 0666)) {
-    problems.push_back(*problem + "; the job goes on without it");
-  }
+  // Pods of one node share its directory.
+  const auto problem = world.first_on_node ? replace_file(plan.log_dir + "/endpoints.log",
+                                                          endpoints_log(world), 0666)
+                                           : std::nullopt;
+  if (problem) problems.push_back(*problem + "; the job goes on without it");
   if (plan.backup_path.empty()) return problems;
   const nlohmann::json backup =
       std::map<std::string, std::string>(plan.backup_env.begin(), plan.backup_env.end());
-  if (const auto problem = replace_file(plan.backup_path, backup.dump(), 0600))
-    throw LaunchError(*problem);
+  if (const auto refused = replace_file(plan.backup_path, backup.dump(), 0600))
+    throw LaunchError(*refused);
   return problems;
 }
 
@@ -86,8 +87,8 @@ std::vector<std::pair<std::string, std::string>> resolved_arguments(const JobSpe
   return arguments;
 }
 
-void open_the_console(const Voice& voice, const JobSpec& job, const WorldPlan& world,
-                      const CollectivePlan& plan, const Remarks& remarks) {
+void open_the_console(const Voice& voice, const JobSpec& job, const Environment& user,
+                      const WorldPlan& world, const CollectivePlan& plan, const Remarks& remarks) {
   voice.block(argument_banner(resolved_arguments(job, world, plan.processes)));
   if (!plan.backup_path.empty()) {
     voice.info(
@@ -98,6 +99,10 @@ void open_the_console(const Voice& voice, const JobSpec& job, const WorldPlan& w
   std::vector<EnvVar> env = plan.processes.common_env;
   const ProcessSpec& first = plan.processes.processes.front();
   env.insert(env.end(), first.env.begin(), first.env.end());
+  // How often Slurm has put this job back into its queue.
+  if (const auto restarts = lookup(user, "SLURM_RESTART_COUNT")) {
+    env.emplace_back("SLURM_RESTART_COUNT", *restarts);
+  }
   voice.info(fmt::format(
       "Local start {} processes. First process distributed environment info (Only For Debug):",
       plan.processes.processes.size()));
@@ -114,9 +119,19 @@ struct Stage {
   const Terminal& terminal;
   const Voice& voice;
   const Aftermath& aftermath;
+  bool& speaks;
+  bool first_on_node = true;
   // Of others who would not wait until our last process was gone.
   std::optional<JobVerdict> early_verdict{};
 };
+
+// The first pod spoke for all; where it is lost, the first pod of each other node does.
+bool speaks_for_lost_hub(const Stage& stage, const Outcome& verdict) {
+  const auto* stopped = std::get_if<JobStopped>(&verdict);
+  const bool is_lost = stopped != nullptr && stopped->cause.kind == StopCause::Kind::PodLost &&
+                       stopped->cause.node == 0;
+  return is_lost && (stage.first_on_node || stage.ties.node == 1);
+}
 
 RoundResult supervise(Stage& stage, StopPolicy policy) {
   JobChannel& channel = stage.ties.channel;
@@ -124,6 +139,7 @@ RoundResult supervise(Stage& stage, StopPolicy policy) {
                         stage.terminal, std::move(policy),
                         {.verdict =
                              [&](const Outcome& verdict, int others) {
+                               stage.speaks = stage.speaks || speaks_for_lost_hub(stage, verdict);
                                stage.aftermath.tell_verdict(stage.voice, verdict, others);
                                if (!std::holds_alternative<JobStopped>(verdict)) {
                                  channel.tell_stop(stage.aftermath.cause(verdict));
@@ -181,15 +197,18 @@ int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, c
 
   const std::vector<std::string> start_lines = make_start_lines(processes);
   const bool all = job.console == ConsoleMode::All;
+  bool speaks = ties.speaks;
   const bool colour =
       isatty(STDOUT_FILENO) == 1 && !lookup(env, "NO_COLOR") && lookup(env, "TERM") != "dumb";
   Console console({.prefix_lines = all, .colour = colour},
-                  job.console == ConsoleMode::None
+                  job.console == ConsoleMode::None || (!speaks && !all)
                       ? std::vector<FollowedLog>{}
                       : open_followed_logs(processes, start_lines, all, job.log_overwrite));
   const Voice voice(job.quiet ? LogLevel::Error : job.log_level,
-                    [&console](std::string_view text) { console.say(text); });
-  open_the_console(voice, job, world, plan, said);
+                    [&console, &speaks](std::string_view text) {
+                      if (speaks) console.say(text);
+                    });
+  open_the_console(voice, job, env, world, plan, said);
 
   const bool gives_stdin = std::any_of(processes.processes.begin(), processes.processes.end(),
                                        [](const ProcessSpec& spec) { return spec.has_stdin; });
@@ -205,7 +224,7 @@ int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, c
                           .start_lines = start_lines});
   // Read while the guard is busy: the kernel takes its time for this file.
   const Aftermath aftermath(processes, here.host_name, ties.node, oom_kills_so_far());
-  Stage stage{ties, guard, console, terminal, voice, aftermath};
+  Stage stage{ties, guard, console, terminal, voice, aftermath, speaks, world.first_on_node};
   const RoundResult result =
       supervise(stage, StopPolicy(static_cast<int>(processes.processes.size()),
                                   lends_terminal ? std::optional<int>(0) : std::nullopt));

@@ -21,6 +21,10 @@ namespace paddle_launch {
 struct Remarks {
   std::vector<std::string> notices;
   std::vector<std::string> warnings;
+
+  void add_warnings(const std::vector<std::string>& more) {
+    warnings.insert(warnings.end(), more.begin(), more.end());
+  }
 };
 
 // What this pod brought along from the meeting.
@@ -29,7 +33,8 @@ struct JobTies {
   SignalWatch& signals;
   bool sigchld_was_ignored = false;  // when we were started: trainers are to find it so
   JobChannel& channel;
-  int node = 0;  // its place in the roster
+  int node = 0;        // its place in the roster
+  bool speaks = true;  // false: another pod has the console that they share
 };
 
 // Returns the exit status. Trainers get back the limit on open files that we were given.

@@ -96,7 +96,8 @@ void Dialer::connected(int fd) {
   greeting_.emplace(
       fd, std::make_unique<Link>(
               loop_, std::move(socket),
-              Handshake(Handshake::Role::Member, identity_.secret, identity_.card), kLongestFromHub,
+              Handshake(Handshake::Role::Member, identity_.secret, identity_.card, identity_.open),
+              kLongestFromHub,
               Link::Events{.proved = [this, fd] { proved(fd); },
                            .message = [](const Message&) {},
                            .ended = [this, fd](const LinkEnd& end) { ended(fd, end); }}));

@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kMagic = "PADDLE-LAUNCH";
 constexpr std::string_view kGoodbye = "another job";
 constexpr std::size_t kLongestWord = 512;
+constexpr std::size_t kLongestLetter = 1024;
 
 constexpr std::string_view kHubProves = "the hub knows the secret";
 constexpr std::string_view kMemberProves = "the member knows the secret";
@@ -33,8 +34,12 @@ std::string shortened(const std::string& word) { return word.substr(0, kLongestW
 
 }  // namespace
 
-Handshake::Handshake(Role role, const Key& secret, JobCard mine)
-    : role_(role), secret_(secret), mine_(std::move(mine)), my_nonce_(random_key()) {
+Handshake::Handshake(Role role, const Key& secret, JobCard mine, LetterOpener open)
+    : role_(role),
+      secret_(secret),
+      mine_(std::move(mine)),
+      open_(std::move(open)),
+      my_nonce_(random_key()) {
   my_hello_ = hello();
 }
 
@@ -61,6 +66,7 @@ std::string Handshake::hello() const {
   out.text(shortened(mine_.job));
   out.text(shortened(mine_.host));
   out.text(shortened(mine_.tag));
+  out.text(mine_.sealed_secret.substr(0, kLongestLetter));
   return out.bytes();
 }
 
@@ -84,6 +90,7 @@ bool Handshake::read_hello(std::string_view frame, std::string_view& rest) {
   theirs_.job = in.text(kLongestWord);
   theirs_.host = in.text(kLongestWord);
   theirs_.tag = in.text(kLongestWord);
+  theirs_.sealed_secret = in.text(kLongestLetter);
   if (in.failed() || !nonce) {
     state_ = State::NotALauncher;
     return false;
@@ -130,6 +137,11 @@ std::string Handshake::take_as_hub(std::string_view frame) {
 std::string Handshake::take_as_member(std::string_view frame) {
   std::string_view rest;
   if (!read_hello(frame, rest)) return {};
+  if (open_) {
+    // Whoever shows no letter that we can open is not of this job, whatever else it knows.
+    const auto secret = is_same_job() ? open_(theirs_.sealed_secret) : std::nullopt;
+    secret_ = secret.value_or(random_key());
+  }
   const auto proof = key_of(rest.substr(0, kKeyBytes));
   if (!proof || !same(*proof, derive(secret_, kHubProves, all_words()))) {
     state_ = State::OtherJob;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ constexpr int kProtocol = 1;
 // No frame of a handshake is longer.
 constexpr std::size_t kLongestGreeting = 4096;
 
+// What a sealed letter says; none: it is not for us.
+using LetterOpener = std::function<std::optional<Key>(const std::string& letter)>;
+
 class Handshake {
  public:
   enum class Role { Hub, Member };
@@ -35,7 +39,8 @@ class Handshake {
     Goodbye,        // it says that we do not know its secret
   };
 
-  Handshake(Role role, const Key& secret, JobCard mine);
+  // `open`: for a member that learns the secret from the hub's card.
+  Handshake(Role role, const Key& secret, JobCard mine, LetterOpener open = {});
 
   // The first frame to send; empty for the hub, which only answers.
   std::string begin();
@@ -61,6 +66,7 @@ class Handshake {
   Role role_;
   Key secret_;
   JobCard mine_;
+  LetterOpener open_;
   JobCard theirs_;
   Key my_nonce_;
   Key their_nonce_{};

@@ -23,6 +23,7 @@ struct ChannelIdentity {
   Key secret{};
   JobCard card{};
   KeepAlive keep_alive{};
+  LetterOpener open{};
 };
 
 class Hub {
@@ -57,6 +58,10 @@ class Hub {
   // Theirs less ours in nanoseconds, with half the round trip as the error.
   std::optional<std::pair<std::int64_t, std::int64_t>> wall_clock_of(int member) const;
   std::uint32_t address_of(int member) const { return peers_.at(member).first; }
+  // The address of ours that this member reached.
+  std::optional<std::uint32_t> reached_by(int member) const {
+    return local_address(links_.at(member)->fd());
+  }
 
  private:
   void accept_some();

@@ -19,9 +19,16 @@ constexpr std::chrono::seconds kLastWord{2};
 std::vector<PodAccount> open_accounts(const Roster& roster) {
   std::vector<PodAccount> accounts;
   int rank = 0;
-  for (const PodOffer& pod : roster.pods) {
+  for (std::size_t i = 0; i < roster.pods.size(); ++i) {
+    const PodOffer& pod = roster.pods[i];
     const int ranks = static_cast<int>(pod.trainers.size());
     accounts.push_back({.host = pod.host, .first_rank = rank, .ranks = ranks});
+    // Among several launchers of a node, the one that is meant.
+    if (roster.shares_its_node(i)) {
+      accounts.back().host +=
+          ranks == 1 ? fmt::format(" (launcher of rank {})", rank)
+                     : fmt::format(" (launcher of ranks {} to {})", rank, rank + ranks - 1);
+    }
     rank += ranks;
   }
   return accounts;

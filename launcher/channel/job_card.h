@@ -15,6 +15,8 @@ struct JobCard {
   // Two jobs with the same name differ here nearly always: a few bits of what makes a job itself.
   // The same tag and another secret mean another token.
   std::string tag{};
+  // The job's secret in a form that only its own user can open (MUNGE); empty: there is none.
+  std::string sealed_secret{};
 
   bool operator==(const JobCard&) const = default;
 };

@@ -71,6 +71,7 @@ void fields(Wire& wire, Of<Wire, RosterMessage>& message) {
   wire.number(message.hub, kRanks);
   wire.packed(message.packed_pods);
   wire.texts(message.warnings, kText);
+  wire.packed(message.gift);
 }
 
 template <typename Wire>

@@ -38,6 +38,7 @@ struct RosterMessage {
   int hub = 0;  // the hub's own place
   std::string packed_pods{};
   std::vector<std::string> warnings{};
+  std::string gift{};  // what the first pod has for everyone
   bool operator==(const RosterMessage&) const = default;
 };
 

@@ -14,7 +14,8 @@ namespace paddle_launch {
 namespace {
 
 // Set by people for this launcher, never by a launcher for its trainers.
-constexpr std::string_view kKeptWhenNested[] = {"PADDLE_LAUNCH_ASSUME_GPUS", "PADDLE_LAUNCH_PORT"};
+constexpr std::string_view kKeptWhenNested[] = {"PADDLE_LAUNCH_ASSUME_GPUS", "PADDLE_LAUNCH_PORT",
+                                                "PADDLE_LAUNCH_NCCL_LIB"};
 
 bool is_kept_when_nested(std::string_view variable) {
   return std::find(std::begin(kKeptWhenNested), std::end(kKeptWhenNested), variable) !=

@@ -82,6 +82,7 @@ void fill_network(const GivenOptions& given, JobSpec& job) {
 
 // How the launchers of several nodes talk to each other.
 void fill_channel(const GivenOptions& given, const Environment& env, JobSpec& job) {
+  job.bootstrap = given.text("bootstrap").value_or(job.bootstrap);
   job.bootstrap_port = given.number("bootstrap_port").value_or(job.bootstrap_port);
   if (const auto timeout = given.text("bootstrap_timeout")) {
     job.bootstrap_timeout = std::chrono::milliseconds(parse_thousandths(*timeout).value_or(0));
@@ -130,6 +131,8 @@ JobSpec job_from_options(const GivenOptions& given, const ModeChoice& mode, cons
   job.nproc_per_node = given.number("nproc_per_node");
   job.backend = given.text("backend").value_or(job.backend);
   if (given.text("bind") == "numa") job.bind = Binding::Numa;
+  job.nccl_lib = given.text("nccl_lib");
+  job.nccl_ids = given.text("nccl_ids") != "off";
   fill_network(given, job);
   fill_nodes(given, job);
   fill_channel(given, env, job);

@@ -59,6 +59,11 @@ std::optional<std::string> ordered_pair(std::string_view text, long long low, lo
   return fmt::format("{}:{}", *first, *last);
 }
 
+bool is_of_a_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '_';
+}
+
 ValueReading read_address_list(std::string_view text) {
   if (text.empty()) return refused("it takes at least one address");
   std::vector<std::string> entries;
@@ -181,6 +186,15 @@ struct Reader {
     if (thousandths && *thousandths <= kLongestGrace * 1000LL) return accepted(std::string(text));
     return refused(
         fmt::format("it takes seconds from 0 to {}, decimals allowed (2.5)", kLongestGrace));
+  }
+
+  ValueReading operator()(PluginName) const {
+    if (!text.empty() && std::all_of(text.begin(), text.end(), is_of_a_name)) {
+      return accepted(std::string(text));
+    }
+    return refused(
+        "it takes auto, solo, tcp, mpi, pmix, or the name of a plugin of this site: letters, "
+        "digits, - and _");
   }
 };
 

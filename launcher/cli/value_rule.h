@@ -30,11 +30,12 @@ struct HostAndPort {
 struct LogLevelWord {};  // DEBUG … or Python's numbers
 struct PortRange {};     // LO:HI
 struct Seconds {};       // decimals allowed
+struct PluginName {};    // --bootstrap: letters, digits, '-' and '_', so nothing like a path
 struct ActsAtOnce {};    // -m, --help, --version: dealt with where the command line is cut
 
 using ValueRule =
     std::variant<AnyText, TextOrNothing, Boolean, Flag, WholeNumber, OneOf, NodeCount, AddressList,
-                 HostAndPort, LogLevelWord, PortRange, Seconds, ActsAtOnce>;
+                 HostAndPort, LogLevelWord, PortRange, Seconds, PluginName, ActsAtOnce>;
 
 inline constexpr int kHighestPort = 65535;
 inline constexpr int kMostNodes = 100000;

@@ -32,4 +32,10 @@ struct StoppedBySignal : std::runtime_error {
   int signal;
 };
 
+// The launcher ends with this status, and the reason stands on the console already: said by the
+// first of several launchers for all, or said before something that may end this process.
+struct AlreadyTold {
+  int status = 1;
+};
+
 }  // namespace paddle_launch

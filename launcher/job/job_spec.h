@@ -54,6 +54,8 @@ struct JobSpec {
   std::optional<int> nproc_per_node;
   std::string backend = "auto";
   Binding bind = Binding::None;
+  std::optional<std::string> nccl_lib;
+  bool nccl_ids = true;  // the launcher makes NCCL's ids for the trainers
 
   std::vector<std::string> ips = {"127.0.0.1"};
   bool ips_given = false;
@@ -62,6 +64,7 @@ struct JobSpec {
   int nnodes = 1;                      // with a master; otherwise the size of ips
   std::optional<int> node_rank;        // --rank, or PaddleCloud's PADDLE_TRAINER_ID
   bool sort_ip = false;
+  std::string bootstrap = "auto";  // auto, solo, tcp, mpi, pmix, or the name of a site's plugin
   int bootstrap_port = 6060;
   std::chrono::milliseconds bootstrap_timeout{900'000};
   std::chrono::seconds heartbeat{10};

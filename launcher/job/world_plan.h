@@ -24,6 +24,8 @@ struct WorldPlan {
   std::vector<Trainer> trainers;  // in rank order, of the whole job
   int first_mine = 0;             // my trainers are [first_mine, first_mine + my_count)
   int my_count = 0;
+  int local_size = 0;         // trainers on my node, also those of its other launchers
+  bool first_on_node = true;  // my first trainer has local rank 0
   int nodes = 1;
   std::string pod_name;
   std::string master;                 // PADDLE_MASTER

@@ -13,6 +13,7 @@ std::optional<std::uint32_t> parse_ipv4(const std::string& text);
 
 std::string format_ipv4(std::uint32_t address);
 
-bool is_loopback(std::uint32_t address);  // 127.x.y.z
+constexpr std::uint32_t kLoopback = 0x7f000001;  // 127.0.0.1
+bool is_loopback(std::uint32_t address);         // 127.x.y.z
 
 }  // namespace paddle_launch

@@ -25,6 +25,17 @@ SignalWatch::SignalWatch(std::initializer_list<int> signals) {
   fd_.reset(check(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
 }
 
+SignalsAsBefore::SignalsAsBefore(const SignalWatch& watch) {
+  sigset_t open;
+  sigemptyset(&open);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
+    if (sigismember(&watch.mask_at_start(), signal) == 0) sigaddset(&open, signal);
+  }
+  check(sigprocmask(SIG_UNBLOCK, &open, &blocked_), "sigprocmask");
+}
+
+SignalsAsBefore::~SignalsAsBefore() { sigprocmask(SIG_SETMASK, &blocked_, nullptr); }
+
 std::optional<int> SignalWatch::next() {
   signalfd_siginfo info{};
   if (read(fd_.get(), &info, sizeof info) != sizeof info) return std::nullopt;

@@ -26,6 +26,19 @@ class SignalWatch {
   UniqueFd fd_;
 };
 
+// While it lives, a signal that asks us to end does so at once, as if nobody watched: for work that
+// may hang before anything was started.
+class SignalsAsBefore {
+ public:
+  explicit SignalsAsBefore(const SignalWatch& watch);
+  SignalsAsBefore(const SignalsAsBefore&) = delete;
+  SignalsAsBefore& operator=(const SignalsAsBefore&) = delete;
+  ~SignalsAsBefore();
+
+ private:
+  sigset_t blocked_{};
+};
+
 bool is_ignored(int signal);
 
 }  // namespace paddle_launch

@@ -131,6 +131,20 @@ std::optional<std::uint32_t> local_address(int fd) {
   return ntohl(own->sin_addr.s_addr);
 }
 
+int local_port(int fd) {
+  const auto own = end_of(fd, getsockname);
+  return own ? ntohs(own->sin_port) : 0;
+}
+
+std::optional<std::uint32_t> source_address_for(std::uint32_t address) {
+  const UniqueFd route(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in target = socket_address(address, 1);
+  if (!route ||
+      connect(route.get(), reinterpret_cast<const sockaddr*>(&target), sizeof target) != 0)
+    return std::nullopt;
+  return local_address(route.get());
+}
+
 std::pair<std::uint32_t, int> peer_of(int fd) {
   const auto peer = end_of(fd, getpeername);
   if (!peer) check(-1, "getpeername");

@@ -43,6 +43,11 @@ void set_keep_alive(int fd, const KeepAlive& keep_alive);
 void shorten_user_timeout(int fd, std::chrono::milliseconds timeout);
 
 std::optional<std::uint32_t> local_address(int fd);  // none: not bound to one
-std::pair<std::uint32_t, int> peer_of(int fd);       // address and port
+int local_port(int fd);
+std::pair<std::uint32_t, int> peer_of(int fd);  // address and port
+
+// The address of this host that packets to that one would carry; none: there is no route. Nothing
+// is sent.
+std::optional<std::uint32_t> source_address_for(std::uint32_t address);
 
 }  // namespace paddle_launch

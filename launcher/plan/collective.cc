@@ -29,7 +29,7 @@ CollectivePlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& 
                                       : plan.processes.processes.front().env;
   plan.processes.program = program.path;
   plan.processes.argv = program.argv;
-  plan.processes.inherited = inherited_env(user, env.common, own);
+  plan.processes.inherited = inherited_env(user, env.common, own, settings.under_scheduler);
   plan.processes.common_env = std::move(env.common);
   plan.processes.world_size = static_cast<int>(world.trainers.size());
   plan.log_dir = settings.log_dir;

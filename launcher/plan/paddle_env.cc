@@ -5,6 +5,8 @@
 #include <array>
 #include <set>
 
+#include "launcher/plan/scheduler_env.h"
+
 namespace paddle_launch {
 namespace {
 
@@ -63,7 +65,7 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
   env.common = {
       {"PADDLE_TRAINERS_NUM", size},
       {"PADDLE_GLOBAL_SIZE", size},
-      {"PADDLE_LOCAL_SIZE", std::to_string(world.my_count)},
+      {"PADDLE_LOCAL_SIZE", std::to_string(world.local_size)},
       {"PADDLE_NNODES", std::to_string(world.nodes)},
       {"PADDLE_MASTER", world.master},
       {"PADDLE_DISTRI_BACKEND", resolved_backend(world, settings.backend)},
@@ -76,6 +78,7 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
       {"POD_NAME", world.pod_name},
       {"PADDLE_LAUNCH_JOB", settings.job_id},
   };
+  env.common.insert(env.common.end(), settings.more.begin(), settings.more.end());
   // --gpus names cards as nvidia-smi numbers them; CUDA's own default order is "fastest first".
   // Whoever set either variable has numbered the cards already.
   const bool numbered_by_us =
@@ -118,13 +121,14 @@ std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer) 
 }
 
 std::vector<EnvVar> inherited_env(const Environment& user, const std::vector<EnvVar>& common,
-                                  const std::vector<EnvVar>& own) {
+                                  const std::vector<EnvVar>& own, bool under_scheduler) {
   std::set<std::string_view> replaced;
   for (const EnvVar& variable : common) replaced.insert(variable.first);
   for (const EnvVar& variable : own) replaced.insert(variable.first);
   std::vector<EnvVar> result;
   for (const auto& [name, value] : user) {
     if (replaced.count(name) != 0 || belongs_to_an_outer_job(name)) continue;
+    if (under_scheduler && is_the_schedulers(name)) continue;
     if (!is_proxy(name)) {
       result.emplace_back(name, value);
     } else if (user.count(name + "_original") == 0) {

@@ -17,6 +17,8 @@ struct PaddleEnvSettings {
   std::string log_dir;  // absolute
   std::string job_id;
   std::string temporary_dir;
+  bool under_scheduler = false;  // mpirun, mpiexec or srun started this launcher
+  std::vector<EnvVar> more{};    // what the launcher hands over besides
 };
 
 struct PaddleEnv {
@@ -33,8 +35,9 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
 std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer);
 
 // The user's environment less the proxies (kept as *_original), less what an outer launcher set for
-// its own trainers, and less every name that `common` or `own` sets.
+// its own trainers, less every name that `common` or `own` sets, and `under_scheduler` less what is
+// the launcher's own place there.
 std::vector<EnvVar> inherited_env(const Environment& user, const std::vector<EnvVar>& common,
-                                  const std::vector<EnvVar>& own);
+                                  const std::vector<EnvVar>& own, bool under_scheduler = false);
 
 }  // namespace paddle_launch

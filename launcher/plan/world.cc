@@ -1,29 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/plan/world.h"
 
+#include <cstddef>
+
 namespace paddle_launch {
+namespace {
+
+int node_of(const Roster& roster, std::size_t pod) {
+  return roster.node_of.empty() ? static_cast<int>(pod) : roster.node_of.at(pod);
+}
+
+// One name for all pods of a node: a launcher for each card gives the trainers the same environment
+// as one launcher for all.
+const std::string& name_of_my_node(const Roster& roster) {
+  std::size_t first = roster.mine;
+  while (first > 0 && node_of(roster, first - 1) == node_of(roster, roster.mine)) --first;
+  const std::string& name = roster.pods.at(first).name;
+  return name.empty() ? roster.pods.at(roster.mine).name : name;
+}
+
+}  // namespace
 
 WorldPlan plan_world(const Roster& roster) {
   WorldPlan world;
   const PodOffer& me = roster.pods.at(roster.mine);
-  world.nodes = static_cast<int>(roster.pods.size());
-  world.pod_name = me.name;
+  const int my_node = node_of(roster, roster.mine);
+  world.nodes = node_of(roster, roster.pods.size() - 1) + 1;
+  world.pod_name = name_of_my_node(roster);
   world.card_kind = me.card_kind;
   world.master = roster.pods.front().host + ":" + std::to_string(roster.pods.front().master_port);
-  for (std::size_t node = 0; node < roster.pods.size(); ++node) {
-    const PodOffer& pod = roster.pods[node];
-    if (node == roster.mine) {
+  int local_rank = 0;
+  for (std::size_t i = 0; i < roster.pods.size(); ++i) {
+    const PodOffer& pod = roster.pods[i];
+    const int node = node_of(roster, i);
+    if (i > 0 && node != node_of(roster, i - 1)) local_rank = 0;
+    if (i == roster.mine) {
       world.first_mine = static_cast<int>(world.trainers.size());
       world.my_count = static_cast<int>(pod.trainers.size());
+      world.first_on_node = local_rank == 0;
     }
-    int local_rank = 0;
     for (const TrainerOffer& offer : pod.trainers) {
       world.trainers.push_back({.rank = static_cast<int>(world.trainers.size()),
                                 .local_rank = local_rank++,
-                                .node = static_cast<int>(node),
+                                .node = node,
                                 .endpoint = pod.host + ":" + std::to_string(offer.port),
                                 .cards = offer.cards});
     }
+    if (node == my_node) world.local_size = local_rank;
   }
   return world;
 }

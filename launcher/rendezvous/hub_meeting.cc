@@ -6,12 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "launcher/channel/hub_channel.h"
-#include "launcher/channel/packed_pods.h"
 #include "launcher/job/errors.h"
 #include "launcher/os/ipv4.h"
 #include "launcher/rendezvous/agreement.h"
-#include "launcher/rendezvous/node_order.h"
+#include "launcher/rendezvous/task_agreement.h"
 
 namespace paddle_launch {
 namespace {
@@ -57,14 +55,14 @@ HubMeeting::HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd li
   if (!ports_taken.empty()) knocker_.knock(mine_.offer.host, std::move(ports_taken));
 }
 
-Met HubMeeting::run() {
+Met HubMeeting::run(const GiftMaker& gift) {
   if (!claim_.problem.empty()) {
     const std::string text = fmt::format("{}: {}", node_name(mine_), claim_.problem);
     refuse({.status = kDisagree, .node = 0, .text = text}, kForLatecomers);
   }
   ticking_.set(kTick, [this] { tick(); });
   loop_.run();
-  if (!refusal_) return complete();
+  if (!refusal_) return complete(gift);
   throw_refusal(*refusal_);
 }
 
@@ -85,7 +83,18 @@ void HubMeeting::take_offer(int member, const OfferMessage& offer) {
                   kForLatecomers);
   }
   if (offer.claim.place) member_of_place_[*offer.claim.place] = member;
-  if (static_cast<int>(arrived_.size()) + 1 == claim_.nodes) loop_.stop();
+  if (static_cast<int>(arrived_.size()) + 1 == claim_.nodes) all_are_here();
+}
+
+void HubMeeting::all_are_here() {
+  if (settings_.node_of.empty()) return loop_.stop();
+  std::vector<OfferMessage> pods(static_cast<std::size_t>(claim_.nodes));
+  for (const auto& [place, member] : member_of_place_) {
+    pods.at(static_cast<std::size_t>(place)) = member == kMyself ? mine_ : arrived_.at(member);
+  }
+  const auto problem = task_disagreement(pods, settings_.node_of);
+  if (!problem) return loop_.stop();
+  refuse({.status = kDisagree, .node = -1, .text = *problem}, kForThoseHere);
 }
 
 std::optional<std::string> HubMeeting::objection(const OfferMessage& offer) const {
@@ -158,9 +167,10 @@ void HubMeeting::tick() {
 }
 
 std::vector<std::string> HubMeeting::missing_names() const {
+  const std::vector<std::string>& all = claim_.ips.empty() ? settings_.names : claim_.ips;
   std::vector<std::string> names;
-  for (std::size_t place = 0; place < claim_.ips.size(); ++place) {
-    if (!member_of_place_.contains(static_cast<int>(place))) names.push_back(claim_.ips[place]);
+  for (std::size_t place = 0; place < all.size(); ++place) {
+    if (!member_of_place_.contains(static_cast<int>(place))) names.push_back(all[place]);
   }
   return names;
 }
@@ -194,48 +204,9 @@ void HubMeeting::tell_who_is_missing(const WaitingFacts& now) {
 }
 
 void HubMeeting::knock() {
+  if (claim_.ips.empty()) return;  // nobody else would listen
   const std::vector<std::string> names = missing_names();
   if (!names.empty()) knocker_.knock(names[next_knock_++ % names.size()]);
-}
-
-// Each member's place in the roster, and my own under kMyself.
-std::map<int, int> HubMeeting::places() const {
-  std::vector<int> members = {kMyself};
-  const std::uint32_t my_address =
-      settings_.listen_on.value_or(parse_ipv4(mine_.offer.host).value_or(0));
-  std::vector<ArrivedNode> nodes = {{claim_.place, my_address, true}};
-  for (const auto& [member, offer] : arrived_) {
-    const auto address = parse_ipv4(offer.offer.host);
-    members.push_back(member);
-    nodes.push_back({offer.claim.place, address.value_or(hub_->address_of(member)), false});
-  }
-  const std::vector<int> order = order_nodes(nodes, claim_.sort_ip);
-  std::map<int, int> places;
-  for (std::size_t i = 0; i < members.size(); ++i) places[members[i]] = order[i];
-  return places;
-}
-
-Met HubMeeting::complete() {
-  Roster roster;
-  roster.pods.resize(static_cast<std::size_t>(claim_.nodes));
-  std::map<int, int> members = places();
-  for (const auto& [member, place] : members) {
-    roster.pods.at(static_cast<std::size_t>(place)) =
-        member == kMyself ? mine_.offer : arrived_.at(member).offer;
-  }
-  roster.mine = static_cast<std::size_t>(members.at(kMyself));
-  members.erase(kMyself);
-  RosterMessage message{.mine = 0,
-                        .hub = static_cast<int>(roster.mine),
-                        .packed_pods = pack_pods(roster.pods, claim_.ips),
-                        .warnings = oddities(mine_, arrived_)};
-  for (const auto& [member, place] : members) {
-    message.mine = place;
-    hub_->send(member, message);
-  }
-  std::vector<std::string> said = message.warnings;
-  auto channel = std::make_unique<HubChannel>(loop_, std::move(hub_), roster, std::move(members));
-  return {.roster = std::move(roster), .channel = std::move(channel), .warnings = std::move(said)};
 }
 
 }  // namespace paddle_launch

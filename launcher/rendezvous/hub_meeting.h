@@ -27,7 +27,7 @@ class HubMeeting {
              const PodOffer& mine, std::vector<int> ports_taken);
 
   // Throws LaunchError or NodeMissing when there will be no job.
-  Met run();
+  Met run(const GiftMaker& gift);
 
  private:
   static constexpr int kMyself = -1;  // in place of a member's number
@@ -35,6 +35,7 @@ class HubMeeting {
   void take(int member, const Message& message);
   void take_offer(int member, const OfferMessage& offer);
   std::optional<std::string> objection(const OfferMessage& offer) const;
+  void all_are_here();
   void gone(int member);
   void refuse(RefusalMessage refusal, std::chrono::milliseconds patience);
   void refused_by_another_hub(const std::string& host, const RefusalMessage& refusal);
@@ -46,7 +47,8 @@ class HubMeeting {
   void tell_who_is_missing(const WaitingFacts& now);
   void knock();
 
-  Met complete();
+  Met complete(const GiftMaker& gift);
+  std::uint32_t address_of_most() const;
   std::map<int, int> places() const;
 
   EventLoop& loop_;

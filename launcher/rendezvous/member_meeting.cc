@@ -57,16 +57,19 @@ Met MemberMeeting::run() {
   ticking_.set(kTick, [this] { tick(); });
   look_up_hub();
   loop_.run();
+  if (refusal_ && link_ && settings_.hub_tells_for_all) throw AlreadyTold{refusal_->status};
   if (refusal_) throw_refusal(*refusal_);
   auto channel =
       std::make_unique<MemberChannel>(std::move(link_), *roster_, hub_, std::move(after_roster_));
   return {.roster = std::move(*roster_),
           .channel = std::move(channel),
-          .warnings = std::move(warnings_)};
+          .warnings = std::move(warnings_),
+          .gift = std::move(gift_)};
 }
 
 // Each time anew: in many clusters a name is known only once its node is up.
 void MemberMeeting::look_up_hub() {
+  if (!settings_.hub_addresses.empty()) return dial(settings_.hub_addresses);
   lookup_ = std::make_unique<NameLookup>(settings_.hub_host);
   loop_.on_readable(lookup_->fd(), [this] {
     const std::vector<std::uint32_t> addresses = lookup_->addresses();
@@ -150,10 +153,12 @@ void MemberMeeting::take_roster(const RosterMessage& message) {
                                                   hub_text(settings_))};
     return loop_.stop();
   }
-  // Names, cards and ports of my own are as I know them.
+  // Names, cards and ports of my own are as I know them; pods that share a node share its address.
+  mine_.host = pods->at(mine).host;
   pods->at(mine) = mine_;
   roster_ = Roster{.pods = std::move(*pods), .mine = mine};
   warnings_ = message.warnings;
+  gift_ = message.gift;
   loop_.stop();
 }
 

@@ -58,6 +58,7 @@ class MemberMeeting {
   bool told_problem_ = false;
   std::vector<Message> after_roster_;  // came in one breath with it: for the channel
   std::vector<std::string> warnings_;
+  std::string gift_;
 };
 
 }  // namespace paddle_launch

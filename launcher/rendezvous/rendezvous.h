@@ -2,6 +2,8 @@
 // How this pod finds the others.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,7 +19,12 @@ struct Met {
   Roster roster;
   std::unique_ptr<JobChannel> channel;
   std::vector<std::string> warnings;
+  std::string gift{};  // what the first pod had for everyone
 };
+
+// Asked on the first pod alone, once the size of the world is known: bytes for all pods.
+// `own_address`: where the others reach this pod.
+using GiftMaker = std::function<std::string(int trainers, std::uint32_t own_address)>;
 
 class Rendezvous {
  public:
@@ -28,7 +35,7 @@ class Rendezvous {
 
   // Blocks until the pods of this round are complete; every pod gets the same order. Throws
   // LaunchError when they do not agree, NodeMissing when one never came.
-  virtual Met meet(const PodClaim& claim, const PodOffer& mine) = 0;
+  virtual Met meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift) = 0;
 };
 
 }  // namespace paddle_launch

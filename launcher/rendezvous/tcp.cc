@@ -44,14 +44,14 @@ UniqueFd Tcp::listen(std::vector<int>& taken) const {
       settings_.ports.front(), settings_.ports.back(), settings_.hub_host));
 }
 
-Met Tcp::meet(const PodClaim& claim, const PodOffer& mine) {
+Met Tcp::meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift) {
   if (settings_.is_hub) {
     std::vector<int> taken;
     if (UniqueFd listener = listen(taken)) {
       PodOffer offer = mine;
       if (offer.host.empty()) offer.host = settings_.hub_host;
       return HubMeeting(loop_, settings_, std::move(listener), claim, offer, std::move(taken))
-          .run();
+          .run(gift);
     }
   }
   return MemberMeeting(loop_, settings_, claim, mine).run();

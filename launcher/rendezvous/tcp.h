@@ -11,7 +11,7 @@ namespace paddle_launch {
 class Tcp final : public Rendezvous {
  public:
   Tcp(EventLoop& loop, TcpSettings settings);
-  Met meet(const PodClaim& claim, const PodOffer& mine) override;
+  Met meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift) override;
 
  private:
   UniqueFd listen(std::vector<int>& taken) const;

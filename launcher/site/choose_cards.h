@@ -10,6 +10,7 @@
 #include "launcher/job/card.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
+#include "launcher/job/node_share.h"
 #include "launcher/site/found_cards.h"
 
 namespace paddle_launch {
@@ -25,8 +26,12 @@ struct ChosenCards {
 ChosenCards choose_cards(const JobSpec& job, const Environment& env,
                          const std::function<FoundCards(CardKind)>& probe);
 
-// One trainer a card; with --nproc_per_node equal consecutive slices; on the CPU empty slices.
+// The cards of each of this launcher's trainers. One trainer a card; with --nproc_per_node (which
+// speaks of the whole node) equal consecutive slices; on the CPU empty slices, one for each
+// launcher unless told otherwise. The launchers of a node take equal parts of its trainers, in
+// their order.
 std::vector<std::vector<Card>> deal_cards(const ChosenCards& chosen,
-                                          std::optional<int> nproc_per_node);
+                                          std::optional<int> nproc_per_node,
+                                          const NodeShare& share = {});
 
 }  // namespace paddle_launch

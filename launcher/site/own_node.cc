@@ -242,6 +242,14 @@ OwnNode find_own_node(const JobSpec& job, const Machine& here, const Resolver& r
   return {entry, place, listening_address(entry, here, lookups)};
 }
 
+OwnNode own_node_of_task(const JobSpec& job, const Machine& here, std::size_t place,
+                         const Resolver& resolve) {
+  if (!job.host) return {"", place, std::nullopt};
+  Lookups lookups(resolve);
+  must_be_mine(job, here, lookups);
+  return {*job.host, place, std::nullopt};
+}
+
 bool is_meeting_point(const JobSpec& job, const Machine& here, const Resolver& resolve) {
   return job.master && is_mine(here, job.master->host, resolve);
 }

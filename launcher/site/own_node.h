@@ -27,6 +27,10 @@ struct OwnNode {
 OwnNode find_own_node(const JobSpec& job, const Machine& here,
                       const Resolver& resolve = ask_name_servers);
 
+// Where a scheduler gives the places: only what --host or POD_IP say counts, and it must be ours.
+OwnNode own_node_of_task(const JobSpec& job, const Machine& here, std::size_t place,
+                         const Resolver& resolve = ask_name_servers);
+
 // Whether the nodes meet on this machine (--master).
 bool is_meeting_point(const JobSpec& job, const Machine& here,
                       const Resolver& resolve = ask_name_servers);

@@ -21,6 +21,7 @@ const std::map<std::string, Rooms> kMayInclude = {
     {"channel", {"job", "text", "os"}},
     {"cli", {"job", "text"}},
     {"site", {"job", "text", "os"}},
+    {"nccl", {"job", "text", "os"}},
     {"plan", {"job", "text"}},
     {"rendezvous", {"job", "text", "os", "channel"}},
     {"run", {"job", "os", "channel"}},

@@ -23,6 +23,7 @@ std::string all_text(const ParsedCommandLine& line) {
 
 TEST(ChannelOptions, HaveTheirDefaults) {
   const JobSpec job = job_with({kTwoNodes});
+  EXPECT_EQ(job.bootstrap, "auto");
   EXPECT_EQ(job.bootstrap_port, 6060);
   EXPECT_EQ(job.bootstrap_timeout, seconds(900));
   EXPECT_EQ(job.heartbeat, seconds(10));
@@ -60,6 +61,33 @@ TEST(ChannelOptions, AreRefusedByNameWhenTheirValueIsBad) {
     EXPECT_EQ(text.find(row.option), 0U) << text;
     EXPECT_NE(text.find(row.takes), std::string::npos) << text;
   }
+}
+
+TEST(Bootstrap, IsAWayToMeetOrAPluginOfTheSite) {
+  for (const char* const name : {"auto", "solo", "tcp", "mpi", "pmix", "our-flux_2"}) {
+    EXPECT_EQ(job_with({std::string("--bootstrap=") + name}).bootstrap, name);
+  }
+  EXPECT_EQ(job_with({}, {{"PADDLE_LAUNCH_BOOTSTRAP", "mpi"}}).bootstrap, "mpi");
+}
+
+TEST(Bootstrap, IsNoPath) {
+  for (const char* const option :
+       {"--bootstrap=", "--bootstrap=/lib/x.so", "--bootstrap=../x", "--bootstrap=x.so"}) {
+    const std::string text = usage_error_with({option});
+    EXPECT_EQ(text.find(option), 0U) << text;
+    EXPECT_NE(text.find("the name of a plugin"), std::string::npos) << text;
+  }
+}
+
+TEST(NcclOptions, FillTheJob) {
+  const JobSpec plain = job_with({});
+  EXPECT_EQ(plain.nccl_lib, std::nullopt);
+  EXPECT_TRUE(plain.nccl_ids);
+  const JobSpec job = job_with({"--nccl_lib=/opt/libnccl.so.2", "--nccl_ids=off"});
+  EXPECT_EQ(job.nccl_lib, "/opt/libnccl.so.2");
+  EXPECT_FALSE(job.nccl_ids);
+  EXPECT_TRUE(job_with({"--nccl_ids=on"}).nccl_ids);
+  EXPECT_EQ(usage_error_with({"--nccl_ids=maybe"}).find("--nccl_ids=maybe"), 0U);
 }
 
 TEST(BootstrapPort, HasAVariable) {

@@ -44,6 +44,8 @@ TEST(EnvironmentDefaults, FillTheOptionsThatWereNotTyped) {
                          {"PADDLE_ELASTIC_SERVER", "10.0.0.9:2379", "elastic_server"},
                          {"PADDLE_ELASTIC_NP", "2", "np"},
                          {"PADDLE_LAUNCH_PORT", "7060", "bootstrap_port"},
+                         {"PADDLE_LAUNCH_BOOTSTRAP", "pmix", "bootstrap"},
+                         {"PADDLE_LAUNCH_NCCL_LIB", "/opt/libnccl.so.2", "nccl_lib"},
                          {"PADDLE_LAUNCH_ASSUME_GPUS", "True", "assume_gpus"}}) {
     GivenOptions given;
     Remarks remarks;
@@ -124,16 +126,24 @@ TEST(EnvironmentDefaults, ChangeNothingButTheHostForPodIp) {
 }
 
 TEST(EnvironmentDefaults, AreLeftAloneInsideATrainerOfAnotherLaunch) {
-  const Environment env = {{"PADDLE_LAUNCH_JOB", "x"},      {"PADDLE_NNODES", "4"},
-                           {"PADDLE_MASTER", "10.0.0.1:1"}, {"FLAGS_START_PORT", "6170"},
-                           {"POD_IP", "10.0.0.7"},          {"PADDLE_LAUNCH_ASSUME_GPUS", "1"},
-                           {"PADDLE_LAUNCH_PORT", "7060"},  {"PADDLE_LAUNCH_TOKEN", "swordfish"}};
+  const Environment env = {{"PADDLE_LAUNCH_JOB", "x"},
+                           {"PADDLE_NNODES", "4"},
+                           {"PADDLE_MASTER", "10.0.0.1:1"},
+                           {"FLAGS_START_PORT", "6170"},
+                           {"POD_IP", "10.0.0.7"},
+                           {"PADDLE_LAUNCH_ASSUME_GPUS", "1"},
+                           {"PADDLE_LAUNCH_PORT", "7060"},
+                           {"PADDLE_LAUNCH_TOKEN", "swordfish"},
+                           {"PADDLE_LAUNCH_BOOTSTRAP", "pmix"},
+                           {"PADDLE_LAUNCH_NCCL_LIB", "/n"}};
   const ParsedCommandLine line = parsed({"--nproc_per_node=2", "train.py"}, env);
   EXPECT_EQ(line.job.host, std::nullopt);
   EXPECT_EQ(line.job.start_port, std::nullopt);
   EXPECT_TRUE(line.job.assume_cards);
   EXPECT_EQ(line.job.bootstrap_port, 7060);
   EXPECT_EQ(line.job.token, "swordfish");
+  EXPECT_EQ(line.job.bootstrap, "auto") << "the outer job's PMIx is not there any more";
+  EXPECT_EQ(line.job.nccl_lib, "/n");
   EXPECT_TRUE(line.warnings.empty());
   ASSERT_EQ(line.notices.size(), 1U);
   EXPECT_NE(line.notices[0].find("PADDLE_LAUNCH_JOB is set"), std::string::npos);

@@ -34,6 +34,7 @@ TEST(ReadValue, KeepsWhatItTakesInOneSpelling) {
                          {LogLevelWord(), "40", "ERROR"},
                          {PortRange(), "7000:8000", "7000:8000"},
                          {PortRange(), "7000:7000", "7000:7000"},
+                         {PluginName(), "our-flux_2", "our-flux_2"},
                          {Seconds(), "0", "0"},
                          {Seconds(), "2.5", "2.5"},
                          {Seconds(), "86400", "86400"}}) {
@@ -54,6 +55,10 @@ TEST(ReadValue, KnowsPythonsBooleanWords) {
 
 TEST(ReadValue, SaysWhatItWouldTake) {
   for (const Row& row : {Row{AnyText(), "", "not empty"},
+                         {PluginName(), "", "auto, solo"},
+                         {PluginName(), "../x", "letters, digits"},
+                         {PluginName(), "x.so", "letters, digits"},
+                         {PluginName(), "a b", "letters, digits"},
                          {Boolean(), "", "y, yes"},
                          {Boolean(), "2", "y, yes"},
                          {Boolean(), "maybe", "y, yes"},

@@ -105,6 +105,27 @@ TEST(InheritedEnv, WhatWeSetIsNotThereTwice) {
   EXPECT_EQ(env, (std::vector<EnvVar>{{"HOME", "/root"}}));
 }
 
+TEST(InheritedEnv, UnderASchedulerItsVariablesAreLeftOut) {
+  const Environment user{{"PMIX_RANK", "3"}, {"HOME", "/root"}, {"SLURM_JOB_ID", "42"}};
+  EXPECT_EQ(inherited_env(user, {}, {}).size(), 3U);
+  EXPECT_EQ(inherited_env(user, {}, {}, true),
+            (std::vector<EnvVar>{{"HOME", "/root"}, {"SLURM_JOB_ID", "42"}}));
+
+  PaddleEnvSettings settings = kSettings;
+  settings.under_scheduler = true;
+  const CollectivePlan plan =
+      plan_collective(world_of(1, 0), settings, {"/bin/true", {"/bin/true"}}, user, {}, false);
+  EXPECT_EQ(plan.processes.inherited,
+            (std::vector<EnvVar>{{"HOME", "/root"}, {"SLURM_JOB_ID", "42"}}));
+}
+
+TEST(CommonEnv, TheLocalSizeIsTheNodesAndNotTheLaunchers) {
+  WorldPlan world = world_of(2, 1);
+  EXPECT_EQ(common(world).at("PADDLE_LOCAL_SIZE"), "2");
+  world.local_size = 8;
+  EXPECT_EQ(common(world).at("PADDLE_LOCAL_SIZE"), "8");
+}
+
 TEST(PlanCollective, GivesEachTrainerItsLogItsCpusAndRankZeroTheInput) {
   const CollectivePlan plan = plan_collective(world_of(2, 0), kSettings,
                                               {"/bin/true", {"/bin/true"}}, {}, {{0}, {1}}, true);

@@ -62,7 +62,7 @@ Result meet(const Pod& pod) {
   EventLoop loop;
   try {
     Tcp tcp(loop, settings_of(pod));
-    const Met met = tcp.meet(pod.claim, offer_of(pod));
+    const Met met = tcp.meet(pod.claim, offer_of(pod), {});
     met.channel->close();
     return {.roster = met.roster};
   } catch (const NodeMissing& error) {
@@ -146,7 +146,7 @@ TEST(Tcp, WhatTheHubSaysInOneBreathWithTheRosterIsNotLost) {
   std::optional<StopCause> heard;
   {
     Tcp tcp(loop, settings_of(pod));
-    const Met met = tcp.meet(pod.claim, offer_of(pod));
+    const Met met = tcp.meet(pod.claim, offer_of(pod), {});
     met.channel->set_events({.stop = [&](const StopCause& cause) { heard = cause; },
                              .kill = [] {},
                              .verdict = [](const JobVerdict&) {},

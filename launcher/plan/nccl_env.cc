@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/plan/nccl_env.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace paddle_launch {
+namespace {
+
+constexpr int kRanksPerId = 256;
+// In hex an id has 257 characters with its comma, and a variable must stay below 128 KiB.
+constexpr int kMostIds = 400;
+
+std::string hex(const std::string& bytes) {
+  std::string text;
+  text.reserve(bytes.size() * 2);
+  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
+}  // namespace
+
+int ids_for(int world_size) {
+  return std::clamp((world_size + kRanksPerId - 1) / kRanksPerId, 1, kMostIds);
+}
+
+std::vector<EnvVar> nccl_variables(const NcclIds& ids) {
+  if (ids.ids.empty()) return {};
+  std::string list;
+  for (const std::string& id : ids.ids) {
+    if (!list.empty()) list += ',';
+    list += hex(id);
+  }
+  return {{"PADDLE_LAUNCH_NCCL_ID", list},
+          {"PADDLE_LAUNCH_NCCL_VERSION", std::to_string(ids.version)}};
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// See choose.h.
+#include "launcher/rendezvous/choose.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "launcher/job/errors.h"
+
+namespace paddle_launch {
+namespace {
+
+std::string plugin_of(MpiFamily family) {
+  return family == MpiFamily::OpenMpi ? "mpi-openmpi" : "mpi-mpich";
+}
+
+// Somebody asked for this one, so nothing takes its place.
+Choice exactly(std::string plugin) {
+  return {.way = Way::Tasks, .plugins = {std::move(plugin)}, .else_slurm_step = false};
+}
+
+Choice over_tcp(const JobSpec& job, const Surroundings& around) {
+  if (job.has_several_nodes()) return {.way = Way::Tcp};
+  if (around.step && around.may_be_several()) return {.way = Way::SlurmStep};
+  throw UsageError(
+      "--bootstrap=tcp: nothing says where the nodes meet; give --ips=ADDRESS,ADDRESS,… or "
+      "--master=HOST:PORT --nnodes=N, or start the launchers with srun, or leave out --bootstrap.");
+}
+
+Choice with_pmix(const Surroundings& around) {
+  if (around.has_pmix) return exactly("pmix");
+  throw UsageError(
+      "--bootstrap=pmix: there is no PMIx server (PMIX_NAMESPACE and PMIX_RANK are not both set); "
+      "start the launchers with mpirun or with srun --mpi=pmix, or leave out --bootstrap.");
+}
+
+Choice with_mpi(const Surroundings& around) {
+  if (around.mpi) return exactly(plugin_of(*around.mpi));
+  throw UsageError(
+      "--bootstrap=mpi: nothing says that an MPI launcher started this one (no "
+      "OMPI_COMM_WORLD_SIZE, no PMI_SIZE, no PMIx of Slurm); start the launchers with mpirun, "
+      "mpiexec or srun --mpi=pmix, or leave out --bootstrap.");
+}
+
+Choice by_surroundings(const JobSpec& job, const Surroundings& around) {
+  if (!around.may_be_several()) return {.way = job.has_several_nodes() ? Way::Tcp : Way::Solo};
+  std::vector<std::string> plugins;
+  if (around.mpi) plugins.push_back(plugin_of(*around.mpi));
+  if (around.has_pmix) plugins.emplace_back("pmix");
+  if (!plugins.empty()) {
+    return {.way = Way::Tasks,
+            .plugins = std::move(plugins),
+            .else_slurm_step = around.step.has_value()};
+  }
+  if (around.step) return {.way = Way::SlurmStep};
+  throw UsageError(fmt::format(
+      "{} started {} launchers together, and they cannot be joined: there is neither PMIx nor MPI, "
+      "and the step does not tell its nodes. Start them with srun --mpi=pmix or with mpirun, or "
+      "name the nodes with --bootstrap=tcp --ips=ADDRESS,ADDRESS,… and start one on each.",
+      around.launched_by, around.tasks == 0 ? "perhaps several" : std::to_string(around.tasks)));
+}
+
+}  // namespace
+
+Choice choose_way(const JobSpec& job, const Surroundings& around) {
+  if (job.bootstrap == "auto") return by_surroundings(job, around);
+  if (job.bootstrap == "solo") return {};
+  if (job.bootstrap == "tcp") return over_tcp(job, around);
+  if (job.bootstrap == "pmix") return with_pmix(around);
+  if (job.bootstrap == "mpi") return with_mpi(around);
+  return exactly(job.bootstrap);
+}
+
+}  // namespace paddle_launch

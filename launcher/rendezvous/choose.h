@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which way the launchers of this job meet: a table of what was asked for and what is seen around.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launcher/job/job_spec.h"
+#include "launcher/job/surroundings.h"
+
+namespace paddle_launch {
+
+enum class Way {
+  Solo,       // one launcher
+  Tcp,        // --ips or --master says where
+  Tasks,      // whoever started the launchers together joins them, through a plugin
+  SlurmStep,  // over TCP; the step says where
+};
+
+struct Choice {
+  Way way = Way::Solo;
+  std::vector<std::string> plugins{};  // for Way::Tasks, in the order in which they are entered
+  bool else_slurm_step = false;        // Way::SlurmStep serves where no plugin can be loaded
+
+  bool operator==(const Choice&) const = default;
+};
+
+// Never Solo by itself where the surroundings speak of several launchers: each would start a world
+// of its own. UsageError where nothing fits.
+Choice choose_way(const JobSpec& job, const Surroundings& around);
+
+}  // namespace paddle_launch

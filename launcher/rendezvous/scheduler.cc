@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/rendezvous/scheduler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "launcher/channel/wire.h"
+#include "launcher/job/errors.h"
+#include "launcher/os/ipv4.h"
+#include "launcher/os/tcp.h"
+#include "launcher/rendezvous/agreement.h"
+#include "launcher/rendezvous/hub_meeting.h"
+#include "launcher/rendezvous/member_meeting.h"
+#include "launcher/rendezvous/shared_nodes.h"
+#include "launcher/rendezvous/task_agreement.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr int kBacklog = 4096;
+
+// What task 0 tells everybody.
+struct TheWay {
+  Key secret{};
+  int port = 0;
+  std::vector<std::uint32_t> addresses{};
+  std::string gift{};
+};
+
+std::string encode_way(const TheWay& way) {
+  WireWriter out;
+  out.text({reinterpret_cast<const char*>(way.secret.data()), way.secret.size()});
+  out.varint(static_cast<std::uint64_t>(way.port));
+  out.varint(way.addresses.size());
+  for (const std::uint32_t address : way.addresses) out.varint(address);
+  out.text(way.gift);
+  return out.take();
+}
+
+TheWay decode_way(std::string_view bytes) {
+  WireReader in(bytes);
+  TheWay way;
+  const std::string secret = in.text(way.secret.size());
+  way.port = static_cast<int>(in.varint(UINT16_MAX));
+  way.addresses.resize(in.count());
+  for (auto& address : way.addresses) address = static_cast<std::uint32_t>(in.varint(UINT32_MAX));
+  way.gift = in.text(in.left());
+  if (!in.finished_well() || secret.size() != way.secret.size()) {
+    throw LaunchError("what task 0 told about the way to it makes no sense");
+  }
+  std::copy(secret.begin(), secret.end(), way.secret.begin());
+  return way;
+}
+
+// The address of ours that leads to most of the other nodes.
+std::optional<std::uint32_t> address_towards(const TaskParty& party) {
+  const TaskGroup& group = party.group;
+  std::vector<std::uint32_t> sources;
+  for (std::size_t pod = 0; pod < party.cards.size(); ++pod) {
+    if (group.node_of[pod] == group.node_of[static_cast<std::size_t>(group.mine)]) continue;
+    for (const std::uint32_t address : party.cards[pod].addresses) {
+      if (const auto source = source_address_for(address)) sources.push_back(*source);
+    }
+  }
+  return most_frequent(std::move(sources));
+}
+
+}  // namespace
+
+TaskParty gather_tasks(TaskMeeting& meeting, int my_task, const NodeCard& mine) {
+  std::vector<NodeCard> by_task;
+  for (const std::string& bytes : meeting.gather(encode_card(mine))) {
+    auto card = decode_card(bytes);
+    if (!card) throw LaunchError("a task told nonsense about its node; is it another version?");
+    by_task.push_back(std::move(*card));
+  }
+  TaskParty party{.group = group_tasks(by_task, my_task)};
+  for (const int task : party.group.task_at) {
+    party.cards.push_back(by_task[static_cast<std::size_t>(task)]);
+  }
+  return party;
+}
+
+Scheduler::Scheduler(EventLoop& loop, TaskMeeting& meeting, const TaskParty& party,
+                     TcpSettings settings)
+    : loop_(loop), meeting_(meeting), party_(party), settings_(std::move(settings)) {
+  settings_.node_of = party_.group.node_of;
+  settings_.names = party_.group.hosts;
+}
+
+std::vector<OfferMessage> Scheduler::gather_offers(const PodClaim& claim, const PodOffer& mine) {
+  const std::vector<std::string> by_task =
+      meeting_.gather(encode(Message(offer_message(claim, mine))));
+  std::vector<OfferMessage> offers;
+  for (const int task : party_.group.task_at) {
+    const auto message = decode(by_task[static_cast<std::size_t>(task)]);
+    const auto* offer = message ? std::get_if<OfferMessage>(&*message) : nullptr;
+    if (offer == nullptr) throw LaunchError("a task made an offer that makes no sense");
+    offers.push_back(*offer);
+  }
+  return offers;
+}
+
+// All on one node: loopback, which is always there. Otherwise the address towards the others first.
+std::vector<std::uint32_t> Scheduler::own_addresses() const {
+  if (party_.group.nodes == 1) return {kLoopback};
+  std::vector<std::uint32_t> addresses =
+      party_.cards.at(static_cast<std::size_t>(party_.group.mine)).addresses;
+  const auto best = address_towards(party_);
+  std::stable_partition(addresses.begin(), addresses.end(),
+                        [&best](std::uint32_t address) { return address == best; });
+  if (addresses.empty()) {
+    throw LaunchError(
+        "this node has no network address besides loopback, and the other nodes must reach it");
+  }
+  return addresses;
+}
+
+void Scheduler::share_the_way(int trainers, const GiftMaker& gift) {
+  TheWay way;
+  if (party_.group.mine == 0) {
+    way.secret = random_key();
+    way.addresses = own_addresses();
+    const bool is_one = way.addresses.size() == 1;
+    listener_ = listen_on(is_one ? way.addresses.front() : 0, 0, kBacklog);
+    way.port = local_port(listener_.get());
+    if (gift) way.gift = gift(trainers, way.addresses.front());
+  }
+  const std::string shared = meeting_.share(party_.group.mine == 0 ? encode_way(way) : "");
+  meeting_.begin_close();
+  way = decode_way(shared);
+  settings_.identity.secret = way.secret;
+  settings_.hub_addresses = way.addresses;
+  settings_.hub_host = format_ipv4(way.addresses.empty() ? 0 : way.addresses.front());
+  settings_.ports = {way.port};
+  gift_ = way.gift;
+}
+
+Met Scheduler::meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift) {
+  const std::vector<OfferMessage> offers = gather_offers(claim, mine);
+  if (const auto problem = task_disagreement(offers, party_.group.node_of)) {
+    meeting_.begin_close();
+    meeting_.wait_for_end();
+    if (party_.group.mine == 0) throw LaunchError(*problem);
+    throw AlreadyTold{};
+  }
+  int trainers = 0;
+  for (const OfferMessage& offer : offers)
+    trainers += static_cast<int>(offer.offer.trainers.size());
+  share_the_way(trainers, gift);
+  PodOffer offer = mine;
+  if (offer.host.empty() && party_.group.nodes == 1) offer.host = format_ipv4(kLoopback);
+  Met met = party_.group.mine == 0
+                ? HubMeeting(loop_, settings_, std::move(listener_), claim, offer, {}).run({})
+                : MemberMeeting(loop_, settings_, claim, offer).run();
+  meeting_.wait_for_end();
+  met.gift = gift_;
+  met.roster.node_of = party_.group.node_of;
+  // Both shapes of a job show its trainers the same pod name: that of the node's first pod.
+  for (std::size_t pod = 0; pod < offers.size(); ++pod) {
+    met.roster.pods[pod].name = offers[pod].offer.name;
+  }
+  return met;
+}
+
+}  // namespace paddle_launch

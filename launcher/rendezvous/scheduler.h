@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tasks that mpirun or srun started together: their offers are gathered, task 0 shares the job's
+// secret and where its hub is, and from then on the job channel holds them together as always.
+#pragma once
+
+#include "launcher/os/event_loop.h"
+#include "launcher/rendezvous/rendezvous.h"
+#include "launcher/rendezvous/task_group.h"
+#include "launcher/rendezvous/task_meeting.h"
+#include "launcher/rendezvous/tcp_settings.h"
+
+namespace paddle_launch {
+
+struct TaskParty {
+  TaskGroup group{};
+  std::vector<NodeCard> cards{};  // by pod
+};
+
+// Asks every task where it is.
+TaskParty gather_tasks(TaskMeeting& meeting, int my_task, const NodeCard& mine);
+
+class Scheduler final : public Rendezvous {
+ public:
+  // `settings`: identity without its secret, time-out and callbacks.
+  Scheduler(EventLoop& loop, TaskMeeting& meeting, const TaskParty& party, TcpSettings settings);
+  Met meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift) override;
+
+ private:
+  std::vector<OfferMessage> gather_offers(const PodClaim& claim, const PodOffer& mine);
+  std::vector<std::uint32_t> own_addresses() const;
+  void share_the_way(int trainers, const GiftMaker& gift);
+
+  EventLoop& loop_;
+  TaskMeeting& meeting_;
+  const TaskParty& party_;
+  TcpSettings settings_;
+  UniqueFd listener_;  // on the first pod
+  std::string gift_;
+};
+
+}  // namespace paddle_launch

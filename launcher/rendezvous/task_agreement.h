@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether tasks that a scheduler started together fit into one job, pure. Every task compares the
+// same offers and comes to the same answer.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/channel/message.h"
+
+namespace paddle_launch {
+
+// What is wrong; it names the nodes and both values. `node_of`: of each pod.
+std::optional<std::string> task_disagreement(const std::vector<OfferMessage>& pods,
+                                             const std::vector<int>& node_of);
+
+}  // namespace paddle_launch

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/rendezvous/task_group.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "launcher/channel/wire.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::size_t kLongestName = 4096;
+
+// Each launcher of the node sees cards that no other sees: mpirun's or srun's user gave each its
+// own.
+bool has_own_cards(const std::vector<NodeCard>& cards, const std::vector<int>& tasks_of_node) {
+  std::set<std::string> seen;
+  for (const int task : tasks_of_node) {
+    const std::string& visible = cards[static_cast<std::size_t>(task)].visible_cards;
+    if (visible.empty() || !seen.insert(visible).second) return false;
+  }
+  return tasks_of_node.size() > 1;
+}
+
+}  // namespace
+
+std::string encode_card(const NodeCard& card) {
+  WireWriter out;
+  out.text(card.node);
+  out.text(card.host);
+  out.text(card.visible_cards);
+  out.varint(card.addresses.size());
+  for (const std::uint32_t address : card.addresses) out.varint(address);
+  return out.take();
+}
+
+std::optional<NodeCard> decode_card(std::string_view bytes) {
+  WireReader in(bytes);
+  NodeCard card;
+  card.node = in.text(kLongestName);
+  card.host = in.text(kLongestName);
+  card.visible_cards = in.text(in.left());
+  card.addresses.resize(in.count());
+  for (std::uint32_t& address : card.addresses) {
+    address = static_cast<std::uint32_t>(in.varint(UINT32_MAX));
+  }
+  if (!in.finished_well()) return std::nullopt;
+  return card;
+}
+
+TaskGroup group_tasks(const std::vector<NodeCard>& cards, int my_task) {
+  std::map<std::string, int> node_numbers;
+  std::vector<std::vector<int>> tasks_of;
+  for (std::size_t task = 0; task < cards.size(); ++task) {
+    const auto [found, is_new] =
+        node_numbers.emplace(cards[task].node, static_cast<int>(tasks_of.size()));
+    if (is_new) tasks_of.emplace_back();
+    tasks_of[static_cast<std::size_t>(found->second)].push_back(static_cast<int>(task));
+  }
+  TaskGroup group{.task_at = {}, .node_of = {}};
+  group.nodes = static_cast<int>(tasks_of.size());
+  for (std::size_t node = 0; node < tasks_of.size(); ++node) {
+    const std::vector<int>& tasks = tasks_of[node];
+    for (std::size_t local = 0; local < tasks.size(); ++local) {
+      if (tasks[local] == my_task) {
+        group.mine = group.pods();
+        group.share = {.local = static_cast<int>(local),
+                       .launchers = static_cast<int>(tasks.size()),
+                       .own_cards = has_own_cards(cards, tasks)};
+      }
+      group.task_at.push_back(tasks[local]);
+      group.node_of.push_back(static_cast<int>(node));
+      group.hosts.push_back(cards[static_cast<std::size_t>(tasks[local])].host);
+    }
+  }
+  return group;
+}
+
+TaskGroup group_by_counts(const std::vector<int>& tasks_per_node,
+                          const std::vector<std::string>& hosts, int node, int local) {
+  TaskGroup group{.task_at = {}, .node_of = {}};
+  group.nodes = static_cast<int>(tasks_per_node.size());
+  for (std::size_t i = 0; i < tasks_per_node.size(); ++i) {
+    if (static_cast<int>(i) == node) {
+      group.mine = group.pods() + local;
+      group.share = {.local = local, .launchers = tasks_per_node[i]};
+    }
+    for (int task = 0; task < tasks_per_node[i]; ++task) {
+      group.task_at.push_back(group.pods());
+      group.node_of.push_back(static_cast<int>(i));
+      group.hosts.push_back(i < hosts.size() ? hosts[i] : std::string());
+    }
+  }
+  return group;
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tasks of a job in Paddle's order, pure: who shares a node with whom, and who is which pod.
+// Schedulers number tasks as they place them; Paddle's ranks go node by node.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/job/node_share.h"
+
+namespace paddle_launch {
+
+// What a task says of the node it is on.
+struct NodeCard {
+  std::string node{};                      // the same for all tasks of a node, and for them alone
+  std::string host{};                      // its name for messages
+  std::vector<std::uint32_t> addresses{};  // not loopback
+  std::string visible_cards{};             // as the visibility variables say it; empty: all
+
+  bool operator==(const NodeCard&) const = default;
+};
+
+std::string encode_card(const NodeCard& card);
+std::optional<NodeCard> decode_card(std::string_view bytes);
+
+struct TaskGroup {
+  int mine = 0;  // this launcher's place among the pods
+  int nodes = 1;
+  std::vector<int> task_at{0};       // of each pod
+  std::vector<int> node_of{0};       // of each pod, ascending
+  std::vector<std::string> hosts{};  // of each pod, for messages
+  NodeShare share{};                 // of this launcher in its node
+
+  int pods() const { return static_cast<int>(task_at.size()); }
+  bool operator==(const TaskGroup&) const = default;
+};
+
+// Nodes in the order of their lowest task, tasks of a node in their own: the first pod is task 0.
+TaskGroup group_tasks(const std::vector<NodeCard>& cards, int my_task);
+
+// Where nobody was asked: so many tasks on each node, one after the other.
+TaskGroup group_by_counts(const std::vector<int>& tasks_per_node,
+                          const std::vector<std::string>& hosts, int node, int local);
+
+}  // namespace paddle_launch

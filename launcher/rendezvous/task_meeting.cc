@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/rendezvous/task_meeting.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "launcher/job/errors.h"
+#include "launcher/os/check.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::chrono::seconds kWorthAWord{10};
+constexpr int kForItsLastAct = 1000;  // milliseconds
+
+void make_nonblocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
+
+}  // namespace
+
+TaskMeeting::TaskMeeting(EventLoop& loop, TaskMeetingSettings settings)
+    : loop_(loop),
+      settings_(std::move(settings)),
+      started_(EventLoop::Clock::now()),
+      doing_("starting"),
+      deadline_(loop),
+      patience_(loop) {
+  begin();
+  loop_.on_readable(socket_.get(), [this] { hear(); });
+}
+
+TaskMeeting::~TaskMeeting() {
+  loop_.forget(socket_.get());
+  if (child_ <= 0) return;
+  kill(child_, SIGKILL);
+  waitpid(child_, nullptr, 0);
+}
+
+// Forked before the launcher has opened anything that a child must not keep. It does keep what
+// mpiexec gave us: MPICH speaks over an inherited descriptor.
+void TaskMeeting::begin() {
+  std::array<int, 2> ends{};
+  check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), "socketpair", "meeting");
+  socket_ = UniqueFd(ends[0]);
+  UniqueFd theirs(ends[1]);
+  make_nonblocking(socket_.get());
+  const pid_t parent = getpid();
+  child_ = check(fork(), "fork", "meeting child");
+  if (child_ != 0) return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(1);
+  socket_.reset();
+  // MPI's libraries may read it; the user's keys are for rank 0.
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+  attend_meeting(theirs.get(), settings_.order);
+}
+
+std::string TaskMeeting::where() const {
+  return number_ ? fmt::format("task {} of {} on {}", number_->task, number_->tasks,
+                               settings_.order.host)
+                 : fmt::format("a task on {}", settings_.order.host);
+}
+
+void TaskMeeting::hear() {
+  std::array<char, 65536> part{};
+  while (true) {
+    const ssize_t count = read(socket_.get(), part.data(), part.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) break;
+    if (count <= 0) {
+      ended_ = true;
+      loop_.forget(socket_.get());
+      loop_.stop();
+      break;
+    }
+    heard_.feed({part.data(), static_cast<std::size_t>(count)});
+  }
+  while (auto frame = heard_.next()) take(std::move(*frame));
+}
+
+void TaskMeeting::take(MeetingFrame frame) {
+  if (frame.word == MeetingWord::Doing) {
+    doing_ = std::move(frame.bytes);
+    return;
+  }
+  answer_ = std::move(frame);
+  loop_.stop();
+}
+
+void TaskMeeting::say(MeetingWord word, std::string_view bytes) {
+  const std::string frame = frame_bytes(word, bytes);
+  std::string_view rest = frame;
+  while (!rest.empty()) {
+    const ssize_t count = send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (count < 0 && errno == EAGAIN) {
+      // The child reads as soon as it has answered; it has nothing else to do.
+      pollfd ready{socket_.get(), POLLOUT, 0};
+      poll(&ready, 1, -1);
+      continue;
+    }
+    if (count <= 0) return;
+    rest.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+void TaskMeeting::give_up(const std::string& text, int status) {
+  settings_.error(text);
+  throw AlreadyTold{status};
+}
+
+std::string TaskMeeting::how_it_ended() {
+  int status = 0;
+  if (waitpid(std::exchange(child_, -1), &status, 0) < 0) return "it is gone";
+  return WIFSIGNALED(status) ? fmt::format("it was ended by signal {}", WTERMSIG(status))
+                             : fmt::format("it ended with exit code {}", WEXITSTATUS(status));
+}
+
+MeetingFrame TaskMeeting::answer() {
+  bool too_late = false;
+  const auto left = settings_.timeout - std::chrono::duration_cast<std::chrono::milliseconds>(
+                                            EventLoop::Clock::now() - started_);
+  deadline_.set(std::max(left, std::chrono::milliseconds(0)), [&] {
+    too_late = true;
+    loop_.stop();
+  });
+  patience_.set(kWorthAWord, [this] {
+    if (settings_.waiting) {
+      settings_.waiting(
+          fmt::format("{} is still {}; not all tasks have come that far", where(), doing_));
+    }
+  });
+  while (!answer_ && !ended_ && !too_late) loop_.run();
+  deadline_.stop();
+  patience_.stop();
+  if (answer_) {
+    MeetingFrame frame = *std::exchange(answer_, std::nullopt);
+    if (frame.word != MeetingWord::Failed) return frame;
+    settings_.error(fmt::format("{} could not meet the others: {}", where(), frame.bytes));
+    say(MeetingWord::Close, "");  // now it may abort
+    pollfd ready{socket_.get(), POLLIN, 0};
+    poll(&ready, 1, kForItsLastAct);
+    throw AlreadyTold{};
+  }
+  if (ended_) {
+    give_up(fmt::format("{} could not meet the others: its meeting process was {}, and {}", where(),
+                        doing_, how_it_ended()),
+            1);
+  }
+  give_up(
+      fmt::format(
+          "{} is still {} after {} s (--bootstrap_timeout); either a task did not come that far "
+          "(look at the nodes whose tasks do not say this), or {} cannot connect its nodes",
+          where(), doing_,
+          std::chrono::duration_cast<std::chrono::seconds>(settings_.timeout).count(),
+          settings_.scheduler),
+      kNodeMissingStatus);
+  return {};
+}
+
+std::optional<TaskNumber> TaskMeeting::open() {
+  const MeetingFrame frame = answer();
+  if (frame.word == MeetingWord::NoWay) {
+    reasons_ = frame.bytes;
+    return std::nullopt;
+  }
+  TaskNumber number;
+  const bool good = std::sscanf(frame.bytes.c_str(), "%d %d", &number.task, &number.tasks) == 2;
+  if (!good) give_up("the meeting process of this task makes no sense", 1);
+  number_ = number;
+  remark_ = frame.bytes.substr(frame.bytes.find('\n') + 1);
+  return number;
+}
+
+std::vector<std::string> TaskMeeting::gather(std::string_view mine) {
+  say(MeetingWord::Gather, mine);
+  auto list = unpack_list(answer().bytes);
+  if (!list || list->size() != static_cast<std::size_t>(number_->tasks)) {
+    give_up(fmt::format("{} did not hear from all tasks", where()), 1);
+  }
+  return std::move(*list);
+}
+
+std::string TaskMeeting::share(std::string_view bytes) {
+  say(MeetingWord::Share, bytes);
+  return answer().bytes;
+}
+
+void TaskMeeting::begin_close() { say(MeetingWord::Close, ""); }
+
+void TaskMeeting::wait_for_end() {
+  bool too_late = false;
+  deadline_.set(settings_.timeout, [&] {
+    too_late = true;
+    loop_.stop();
+  });
+  while (!ended_ && !too_late && !answer_) loop_.run();
+  deadline_.stop();
+  if (answer_) {
+    give_up(fmt::format("{} could not take its leave: {}", where(), answer_->bytes), 1);
+  }
+  if (too_late) give_up(fmt::format("{} is still {}", where(), doing_), kNodeMissingStatus);
+  waitpid(std::exchange(child_, -1), nullptr, 0);
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher's side of a meeting of tasks that a scheduler started together: the child does the
+// talking (meeting_child), this waits for its answers, and gives up on it at the deadline.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/os/alarm.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/os/unique_fd.h"
+#include "launcher/rendezvous/bootstrap_plugin.h"
+#include "launcher/rendezvous/meeting_child.h"
+#include "launcher/rendezvous/meeting_frames.h"
+
+namespace paddle_launch {
+
+struct TaskMeetingSettings {
+  MeetingOrder order{};
+  std::chrono::milliseconds timeout{0};               // of the whole meeting
+  std::string scheduler{};                            // "mpirun": for messages
+  std::function<void(const std::string&)> error{};    // shown at once
+  std::function<void(const std::string&)> waiting{};  // what takes long, once
+};
+
+// What fails is shown, and then thrown as AlreadyTold.
+class TaskMeeting {
+ public:
+  // The child begins at once.
+  TaskMeeting(EventLoop& loop, TaskMeetingSettings settings);
+  TaskMeeting(const TaskMeeting&) = delete;
+  TaskMeeting& operator=(const TaskMeeting&) = delete;
+  ~TaskMeeting();
+
+  // None: no plugin could be loaded; reasons() says why, a line for each path.
+  std::optional<TaskNumber> open();
+  const std::string& reasons() const { return reasons_; }
+  const std::string& remark() const { return remark_; }
+
+  std::vector<std::string> gather(std::string_view mine);  // by task
+  std::string share(std::string_view bytes);               // task 0's
+  // The child takes its leave while we go on; wait_for_end makes sure that it is gone.
+  void begin_close();
+  void wait_for_end();
+
+ private:
+  void begin();
+  MeetingFrame answer();
+  void hear();
+  void take(MeetingFrame frame);
+  void say(MeetingWord word, std::string_view bytes);
+  void give_up(const std::string& text, int status);
+  std::string where() const;
+  std::string how_it_ended();
+
+  EventLoop& loop_;
+  TaskMeetingSettings settings_;
+  EventLoop::Clock::time_point started_;
+  pid_t child_ = -1;
+  UniqueFd socket_;
+  FrameReader heard_;
+  std::optional<MeetingFrame> answer_;
+  std::optional<TaskNumber> number_;
+  std::string doing_;
+  std::string reasons_;
+  std::string remark_;
+  bool ended_ = false;
+  Alarm deadline_;
+  Alarm patience_;
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Open MPI's mpirun and MPICH's mpiexec.hydra across test hosts, started on the first:
+
+    mpi = MpiRun(hosts)
+    done = mpi.run(mpi.openmpi([program], per_host=4))
+    done = mpi.run(mpi.hydra([program], per_host=1))
+"""
+
+from front_end import OPEN_MPI, FrontEnd, require_programs
+from host_set import INTERFACE
+from test_hosts import HERE
+
+AGENT = str(HERE / "mpirun_agent")
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1}
+# UCX, below MPICH, takes hosts of one kernel for one machine and uses memory in common, which works; who needs packets
+# on the wire adds this. MPI_Finalize of MPICH 4.0 then hangs now and then: one process flushes its connections while
+# the others already wait in PMI's barrier.
+UCX_OVER_TCP = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": INTERFACE}
+
+
+def require_openmpi():
+    require_programs("mpirun.openmpi", "mpicc.openmpi")
+
+
+def require_mpich():
+    require_programs("mpiexec.hydra", "mpicc.mpich")
+
+
+class MpiRun(FrontEnd):
+    def __init__(self, hosts):
+        super().__init__(hosts, {**AS_ROOT, **OPEN_MPI})
+
+    def openmpi(self, words, *, per_host=1, options=()):
+        """The command that starts so many processes on each host, host by host."""
+        mca = {"plm": "rsh", "plm_rsh_agent": AGENT, "oob_tcp_if_include": INTERFACE, "btl_tcp_if_include": INTERFACE}
+        return ["mpirun.openmpi", *(word for name, value in mca.items() for word in ("--mca", name, value)), "-H",
+                self._slots(per_host), "--oversubscribe", "--map-by", "slot", "--bind-to", "none", *options, *words]
+
+    def hydra(self, words, *, per_host=1, options=()):
+        return ["mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", AGENT, "-iface", INTERFACE, "-hosts",
+                self._slots(per_host), "-np", str(per_host * len(self.hosts.names)), *options, *words]
+
+    def _slots(self, per_host):
+        return ",".join(f"{host}:{per_host}" for host in self.hosts.names)

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real Slurm cluster on test hosts: a munged and a slurmd on each, slurmctld on the first.
+
+    with TestHosts() as hosts, SlurmCluster(hosts, KillWait=30) as slurm:
+        done = slurm.run(["srun", "-N4", "hostname"])
+
+All its files are in FOLDER, in each host's own /tmp, as on machines that share nothing. So clusters do not meet, the
+daemons die with the hosts, however the test ends, and no file outlives them.
+"""
+
+import os
+import pathlib
+import shutil
+import signal
+import stat
+import subprocess
+
+from front_end import OPEN_MPI, FrontEnd, require_programs
+
+from harness import alive, kill_quietly, wait_until
+
+FOLDER = pathlib.PurePosixPath("/tmp/slurm")
+CONF = FOLDER / "slurm.conf"
+SOCKET = FOLDER / "munge.socket"
+DAEMONS = ("munged", "slurmctld", "slurmd")
+STEP = "slurmstepd"
+CONTROLLER_PORT = 6817
+START_SECONDS = 60.0
+GPUS = 4
+LISTENING = "0A"  # in /proc/net/tcp
+
+# What a name of slurm.conf is set to unless SlurmCluster(hosts, NAME=value) says otherwise.
+SETTINGS = {
+    "ClusterName": "test",
+    "SlurmUser": "root",
+    "AuthType": "auth/munge",
+    "AuthInfo": f"socket={SOCKET}",
+    "StateSaveLocation": FOLDER / "state",
+    "SlurmdSpoolDir": FOLDER / "spool",
+    "SlurmctldPidFile": FOLDER / "slurmctld.pid",
+    "SlurmdPidFile": FOLDER / "slurmd.pid",
+    "SlurmctldLogFile": FOLDER / "slurmctld.log",
+    "SlurmdLogFile": FOLDER / "slurmd.log",
+    "SlurmctldPort": CONTROLLER_PORT,
+    "MpiDefault": "pmix",
+    "ProctrackType": "proctrack/linuxproc",
+    "TaskPlugin": "task/none",
+    "JobAcctGatherType": "jobacct_gather/none",
+    "SelectType": "select/cons_tres",
+    "SelectTypeParameters": "CR_Core",
+    "SlurmdParameters": "config_overrides",  # nodes may claim more than this machine has
+    "SchedulerType": "sched/builtin",
+    "SchedulerParameters": "batch_sched_delay=0",  # else a batch job waits for 3 s
+    "ReturnToService": 2,
+    "KillWait": 5,
+    "GresTypes": "gpu",
+}
+NODE = f"Sockets=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=64000 Gres=gpu:{GPUS} State=UNKNOWN"
+
+
+def require_slurm():
+    require_programs("munged", "slurmctld", "slurmd", "srun")
+
+
+class SlurmCluster(FrontEnd):
+    def __init__(self, hosts, **settings):
+        super().__init__(hosts, {"SLURM_CONF": CONF, **OPEN_MPI})
+        self._settings = {**SETTINGS, **settings}
+        self._daemons = []
+
+    def __enter__(self):
+        if self.exists():
+            raise RuntimeError(f"there is a Slurm on {self.hosts.name} already")
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    @property
+    def nodes(self):
+        return self.hosts.names
+
+    # starting and stopping
+
+    def start(self):
+        """Returns when all nodes are idle."""
+        key = os.urandom(128)
+        for host in self.nodes:
+            self._write_files(host, key)
+        for host in self.nodes:
+            self._start_daemon(host, "munged", "--foreground", "--num-threads=1", f"--socket={SOCKET}",
+                               *(f"--{what}-file={FOLDER}/munge.{what}" for what in ("key", "log", "pid", "seed")))
+        self._wait(lambda: all(self.path(host, SOCKET.name).is_socket() for host in self.nodes), "munged's socket")
+        self._start_daemon(self.nodes[0], "slurmctld", "-D")
+        # A slurmd that finds no controller looks again only after a while.
+        self._wait(self._controller_listens, "slurmctld's port")
+        for host in self.nodes:
+            self._start_daemon(host, "slurmd", "-D", "-N", host)
+        self.wait_idle(START_SECONDS)
+
+    def stop(self):
+        """Kills the daemons and whatever Slurm still runs, and removes the files. State is worth nothing here."""
+        end = [pid for _, pid, _ in self.hosts.leftovers() if program_of(pid) in (*DAEMONS, STEP)]
+        for pid in end:
+            kill_quietly(pid)
+        for daemon in self._daemons:
+            daemon.wait()
+        self._daemons.clear()
+        wait_until(lambda: not any(map(alive, end)), "the end of Slurm's processes")
+        for host in self.nodes:
+            shutil.rmtree(self.path(host), ignore_errors=True)
+
+    def _start_daemon(self, host, *words):
+        with open(self.path(host, f"{words[0]}.err"), "w") as err:
+            # A session of its own: Ctrl-C is for the test.
+            self._daemons.append(self.popen(words, host=host, cwd="/", stdin=subprocess.DEVNULL, stdout=err,
+                                            stderr=err, start_new_session=True))
+
+    def _wait(self, condition, what, seconds=START_SECONDS):
+        def look():
+            for daemon in self._daemons:
+                if daemon.poll() is not None:
+                    raise AssertionError(f"a daemon of Slurm ended with {daemon.returncode}\n{self.logs()}")
+            return condition()
+        wait_until(look, lambda: f"{what}\n{self.logs()}", seconds)
+
+    def _controller_listens(self):
+        """As the kernel of n1 knows it."""
+        keeper = self.hosts.state["hosts"][self.nodes[0]]["pid"]
+        rows = [line.split() for line in pathlib.Path(f"/proc/{keeper}/net/tcp").read_text().splitlines()]
+        return any(row[1].endswith(f":{CONTROLLER_PORT:04X}") and row[3] == LISTENING for row in rows[1:])
+
+    def exists(self):
+        return self.path(self.nodes[0]).exists()
+
+    # files
+
+    def path(self, host, *names):
+        """Of a file in FOLDER of that host, from outside."""
+        return self.hosts.path(host, FOLDER).joinpath(*names)
+
+    def _write_files(self, host, key):
+        folder = self.path(host)
+        folder.mkdir()
+        for name in ("state", "spool"):
+            (folder / name).mkdir()
+        for number in range(GPUS):  # Slurm takes nothing but devices; these are /dev/null
+            os.mknod(folder / f"nvidia{number}", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        (folder / "munge.key").touch(0o600)
+        (folder / "munge.key").write_bytes(key)
+        (folder / "slurm.conf").write_text(self._slurm_conf())
+        (folder / "gres.conf").write_text(f"AutoDetect=off\nName=gpu File={FOLDER}/nvidia[0-{GPUS - 1}]\n")
+        # Nothing here uses cgroups, but slurmd loads a plugin for them, and that for v1 asks nothing of the machine.
+        (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
+
+    def _slurm_conf(self):
+        lines = [f"{name}={value}" for name, value in self._settings.items()]
+        lines.append(f"SlurmctldHost={self.nodes[0]}({self.hosts.address(self.nodes[0])})")
+        lines += [f"NodeName={host} NodeAddr={self.hosts.address(host)} {NODE}" for host in self.nodes]
+        lines.append("PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP")
+        return "\n".join(lines) + "\n"
+
+    def logs(self, lines=100):
+        """The ends of the daemons' logs, for a test that failed."""
+        told = []
+        for host in self.nodes:
+            for daemon in DAEMONS:
+                # What is in the log went to stderr too; but a step writes into the log, and munged to stderr alone.
+                texts = [self._read(host, f"{daemon}.{end}") for end in ("log", "err")]
+                text = next(filter(None, texts), None)
+                if text:
+                    told.append(f"--- {daemon} on {host}\n" + "\n".join(text.splitlines()[-lines:]))
+        return "\n".join(told)
+
+    def _read(self, host, name):
+        try:
+            return self.path(host, name).read_text(errors="replace")
+        except OSError:
+            return ""
+
+    # looking
+
+    def wait_idle(self, seconds=60.0):
+        """Until no job is left and all nodes can be used."""
+        def idle():
+            done = self.run(["sinfo", "-h", "-N", "-o", "%N %T"])
+            return sorted(done.stdout.split("\n")) == ["", *(f"{host} idle" for host in sorted(self.nodes))]
+        self._wait(idle, "idle nodes", seconds)
+
+    def cancel_all(self):
+        """Ends all jobs; returns when nothing of them is left but what got away."""
+        jobs = self.run(["squeue", "-h", "-o", "%A"], check=True).stdout.split()
+        if jobs:
+            self.run(["scancel", "--quiet", *jobs], check=True)
+        self.wait_idle()
+        # A step's own process ends a little after its node is idle again.
+        self._wait(lambda: not any(program_of(pid) == STEP for _, pid, _ in self.leftovers()), "the end of the steps")
+
+    @property
+    def inhabited(self):
+        """The hosts, to whoever looks for leftovers there."""
+        return _InhabitedHosts(self)
+
+    def leftovers(self):
+        """(host, pid, command line) of what runs on the hosts, the daemons apart."""
+        return [row for row in self.hosts.leftovers() if program_of(row[1]) not in DAEMONS]
+
+
+class _InhabitedHosts:
+    """Like the hosts, but the daemons are no leftovers."""
+
+    def __init__(self, slurm):
+        self._slurm = slurm
+
+    def __getattr__(self, name):
+        return getattr(self._slurm.hosts, name)
+
+    def leftovers(self):
+        return self._slurm.leftovers()
+
+
+def program_of(pid):
+    """By its file, since some rename themselves. Debian's files are called slurmd-wlm and so on."""
+    try:
+        return os.path.basename(os.readlink(f"/proc/{pid}/exe")).removesuffix("-wlm")
+    except OSError:
+        return ""
