@@ -82,7 +82,7 @@ void TaskMeeting::hear() {
     if (count <= 0) {
       ended_ = true;
       loop_.forget(socket_.get());
-      loop_.stop();
+      wake();
       break;
     }
     heard_.feed({part.data(), static_cast<std::size_t>(count)});
@@ -96,7 +96,12 @@ void TaskMeeting::take(MeetingFrame frame) {
     return;
   }
   answer_ = std::move(frame);
-  loop_.stop();
+  wake();
+}
+
+// The loop may be somebody else's just now: the child takes its leave while the channel is made.
+void TaskMeeting::wake() {
+  if (is_waiting_) loop_.stop();
 }
 
 void TaskMeeting::say(MeetingWord word, std::string_view bytes) {
@@ -141,7 +146,9 @@ MeetingFrame TaskMeeting::answer() {
           fmt::format("{} is still {}; not all tasks have come that far", where(), doing_));
     }
   });
+  is_waiting_ = true;
   while (!answer_ && !ended_ && !too_late) loop_.run();
+  is_waiting_ = false;
   deadline_.stop();
   patience_.stop();
   if (answer_) {
@@ -205,7 +212,9 @@ void TaskMeeting::wait_for_end() {
     too_late = true;
     loop_.stop();
   });
+  is_waiting_ = true;
   while (!ended_ && !too_late && !answer_) loop_.run();
+  is_waiting_ = false;
   deadline_.stop();
   if (answer_) {
     give_up(fmt::format("{} could not take its leave: {}", where(), answer_->bytes), 1);

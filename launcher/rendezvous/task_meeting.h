@@ -54,6 +54,7 @@ class TaskMeeting {
   MeetingFrame answer();
   void hear();
   void take(MeetingFrame frame);
+  void wake();
   void say(MeetingWord word, std::string_view bytes);
   void give_up(const std::string& text, int status);
   std::string where() const;
@@ -71,6 +72,7 @@ class TaskMeeting {
   std::string reasons_;
   std::string remark_;
   bool ended_ = false;
+  bool is_waiting_ = false;
   Alarm deadline_;
   Alarm patience_;
 };

@@ -49,7 +49,8 @@ Met Tcp::meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift
     std::vector<int> taken;
     if (UniqueFd listener = listen(taken)) {
       PodOffer offer = mine;
-      if (offer.host.empty()) offer.host = settings_.hub_host;
+      // Under a scheduler the name is only where to look; the members tell where they found us.
+      if (offer.host.empty() && settings_.node_of.empty()) offer.host = settings_.hub_host;
       return HubMeeting(loop_, settings_, std::move(listener), claim, offer, std::move(taken))
           .run(gift);
     }

@@ -3,14 +3,17 @@
  */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
+#include <ifaddrs.h>
 #include <limits.h>
 #include <mpi.h>
+#include <net/if.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 #include "plugin/bootstrap_abi.h"
 
@@ -70,6 +73,30 @@ static int look_around(paddle_launch_reason* why) {
          check(MPI_Comm_size(MPI_COMM_WORLD, &task_count), "MPI_Comm_size", why);
 }
 
+#ifdef OPEN_MPI
+static int has_network(void) {
+  struct ifaddrs* list = NULL;
+  if (getifaddrs(&list) != 0) return 0;
+  int found = 0;
+  for (const struct ifaddrs* entry = list; entry != NULL; entry = entry->ifa_next) {
+    const int is_ipv4 = entry->ifa_addr != NULL && entry->ifa_addr->sa_family == AF_INET;
+    found |= is_ipv4 && (entry->ifa_flags & IFF_UP) != 0 && (entry->ifa_flags & IFF_LOOPBACK) == 0;
+  }
+  freeifaddrs(list);
+  return found;
+}
+
+/* A few hundred bytes need neither InfiniBand, whose set-up takes its time, nor memory in common,
+ * which hangs in MPI_Init now and then where tasks are more than cores (open-mpi/ompi#7642). Open
+ * MPI does not use loopback for this, so without a network its own choice stands; what the user
+ * chose stands always. */
+static void prefer_plain_sockets(void) {
+  if (!has_network()) return;
+  setenv("OMPI_MCA_pml", "ob1", 0);
+  setenv("OMPI_MCA_btl", "tcp,self", 0);
+}
+#endif
+
 static int open_mpi(paddle_launch_reason* why) {
   int before = 0;
   MPI_Initialized(&before);
@@ -77,6 +104,7 @@ static int open_mpi(paddle_launch_reason* why) {
   if (before) return fail(why, "MPI was already started in this process");
 #ifdef OPEN_MPI
   if (make_libmpi_global(why) != 0) return 1;
+  prefer_plain_sockets();
 #endif
   int level = 0;
   if (check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread", why)) {
@@ -117,9 +145,10 @@ static int gather_bytes(const void* mine, const uint64_t* sizes, int* counts, in
   if (lay_out(sizes, counts, offsets, &total, why) != 0) return 1;
   char* all = malloc(total + 1);
   if (all == NULL) return fail(why, "no memory for %zu bytes", total);
-  int failed = check(MPI_Allgatherv(counts[own_rank] > 0 ? mine : "", counts[own_rank], MPI_BYTE,
-                                    all, counts, offsets, MPI_BYTE, MPI_COMM_WORLD),
-                     "MPI_Allgatherv", why);
+  int failed = check(MPI_Gatherv(counts[own_rank] > 0 ? mine : "", counts[own_rank], MPI_BYTE, all,
+                                 counts, offsets, MPI_BYTE, 0, MPI_COMM_WORLD),
+                     "MPI_Gatherv", why) ||
+               check(MPI_Bcast(all, (int)total, MPI_BYTE, 0, MPI_COMM_WORLD), "MPI_Bcast", why);
   for (int rank = 0; rank < task_count && !failed; ++rank) {
     take(user, (uint32_t)rank, all + offsets[rank], (size_t)counts[rank]);
   }
@@ -127,18 +156,23 @@ static int gather_bytes(const void* mine, const uint64_t* sizes, int* counts, in
   return failed;
 }
 
+static int gather_sizes(uint64_t own, uint64_t* sizes, paddle_launch_reason* why) {
+  return check(MPI_Gather(&own, 1, MPI_UINT64_T, sizes, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD),
+               "MPI_Gather", why) ||
+         check(MPI_Bcast(sizes, task_count, MPI_UINT64_T, 0, MPI_COMM_WORLD), "MPI_Bcast", why);
+}
+
+/* To task 0 and back, not MPI_Allgather: where two tasks connect to each other at the same moment,
+ * Open MPI 4.1 over TCP loses a connection now and then and waits for ever. */
 static int allgather(const void* mine, size_t size, paddle_launch_take take, void* user,
                      paddle_launch_reason* why) {
   if (!is_open) return fail(why, "MPI is not open");
   const size_t tasks = (size_t)task_count;
-  const uint64_t own_size = size;
   uint64_t* sizes = calloc(tasks, sizeof *sizes);
   int* counts = calloc(2 * tasks, sizeof *counts);
-  int failed =
-      sizes == NULL || counts == NULL
-          ? fail(why, "no memory for the sizes of %d tasks", task_count)
-          : check(MPI_Allgather(&own_size, 1, MPI_UINT64_T, sizes, 1, MPI_UINT64_T, MPI_COMM_WORLD),
-                  "MPI_Allgather", why);
+  int failed = sizes == NULL || counts == NULL
+                   ? fail(why, "no memory for the sizes of %d tasks", task_count)
+                   : gather_sizes(size, sizes, why);
   if (!failed) failed = gather_bytes(mine, sizes, counts, counts + tasks, take, user, why);
   free(counts);
   free(sizes);

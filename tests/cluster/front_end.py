@@ -11,9 +11,8 @@ from test_hosts import HOSTS, REQUIRED
 # A test may itself have been started by one of them.
 OF_OTHER_RUNTIMES = ("SLURM_", "SLURMD_", "SRUN_", "SBATCH_", "SALLOC_", "OMPI_", "PMIX_", "PMI_", "HYDRA_", "HYDI_",
                      "MPIR_", "MPI_")
-# Open MPI 4.1 crashes or hangs in MPI_Init now and then when processes of a host talk through memory in common and have
-# too few cores (open-mpi/ompi#7642): one srun of 16 processes in ten, on two cores. So they use the network there too.
-OPEN_MPI = {"OMPI_MCA_btl": "tcp,self"}
+# Processes that wait spin, and there are more of them than cores; mpirun sees that by itself, srun does not.
+OPEN_MPI = {"OMPI_MCA_mpi_yield_when_idle": 1}
 PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))  # daemons are in sbin
 
 

@@ -7,8 +7,9 @@ import sys
 import time
 import unittest
 
+from slurm_cluster import require_slurm
 from surroundings_case import SurroundingsCase
-from test_hosts import HERE
+from test_hosts import HERE, require_test_hosts
 
 from harness import DEADLINE, SH, alive, describe, wait_until
 
@@ -120,11 +121,17 @@ class SurroundingsTest(SurroundingsCase):
 
     def test_batch_job(self):
         script = self.write("job.sh", "#!/bin/sh\nsrun hostname\n", 0o755)
-        self.rows(self.run_slurm(["sbatch", "--wait", "-N4", "-o", "out", script]))
+        self.rows(self.run_slurm(["sbatch", "-N4", "-o", "out", script]))
+        self.slurm.wait_idle()  # sbatch --wait looks only every few seconds
         self.assertEqual(sorted(self.read("out").split()), ["n1", "n2", "n3", "n4"])
 
 
 class EndTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        require_test_hosts()
+        require_slurm()
+
     def test_a_cluster_dies_with_the_test(self):
         owner = subprocess.Popen([sys.executable, "-B", "-c", OWNER, str(HERE), *filter(None, sys.path)],
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -49,7 +49,6 @@ class HandOver(unittest.TestCase):
     def test_without_the_launcher_there_are_none(self):
         said = trainer("print(ours.paddle_launch_nccl_id_count(), error())", {})
         self.assertRegex(said, "^-1 PADDLE_LAUNCH_NCCL_ID is not set.*ncclGetUniqueId$")
-        self.assertRegex(trainer("print(init(10), error())", {}), "PADDLE_TRAINERS_NUM is not set")
 
     def test_what_is_no_id_is_refused(self):
         for value, why in ((FIRST.hex()[:-1], "has 255 characters"), ("xy" * 128, "not hex"),
@@ -106,6 +105,9 @@ class Init(unittest.TestCase):
     def test_an_error_comes_with_nccls_words(self):
         said = trainer("print(init(5000), error())", {**ONE, "FAKE_NCCL": "lost"})
         self.assertRegex(said, "rank 1 of 2: NCCL did not come up: remote process exited: fake: no interface found")
+
+    def test_without_the_launcher_it_names_what_is_missing(self):
+        self.assertIn("PADDLE_TRAINERS_NUM is not set", trainer("print(init(10), error())", {}))
 
     def test_another_version_and_a_wrong_rank_are_refused_before_anything_hangs(self):
         self.assertIn("this process has 22304", trainer("print(init(5000), error())",
