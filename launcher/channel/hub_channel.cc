@@ -51,7 +51,12 @@ HubChannel::HubChannel(EventLoop& loop, std::unique_ptr<Hub> hub, const Roster& 
       members_(std::move(members)),
       accounts_(open_accounts(roster)) {
   for (int node = 0; node < static_cast<int>(accounts_.size()); ++node) awaited_.insert(node);
-  hub_->set_events({});  // nobody listens until the round begins
+  // Nobody listens until the round begins; a quick member may have ended its part by then.
+  hub_->set_events(
+      {.message = [this](int member,
+                         Message message) { early_.emplace_back(member, std::move(message)); },
+       .gone = {},
+       .remark = {}});
 }
 
 void HubChannel::set_events(Events events) {
@@ -60,6 +65,7 @@ void HubChannel::set_events(Events events) {
       {.message = [this](int member, Message message) { take(member, std::move(message)); },
        .gone = [this](int member, const std::string& why) { lose(member, why); },
        .remark = events_.remark});
+  for (auto& [member, message] : std::exchange(early_, {})) take(member, std::move(message));
   // Whoever went between the roster and now.
   std::vector<int> gone;
   for (const auto& [member, node] : members_) {

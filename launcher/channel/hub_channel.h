@@ -45,7 +45,8 @@ class HubChannel final : public JobChannel {
   EventLoop& loop_;
   std::unique_ptr<Hub> hub_;
   int mine_;
-  std::map<int, int> members_;  // member of the hub → place in the roster
+  std::map<int, int> members_;                  // member of the hub → place in the roster
+  std::vector<std::pair<int, Message>> early_;  // until somebody listens
   std::vector<PodAccount> accounts_;
   std::set<int> awaited_;  // the places that have neither ended nor gone
   Events events_;

@@ -74,7 +74,10 @@ class Attendant {
       open_one(*preferred_);
     } else {
       open_one(*companion_);
-      if (order_.plugins.size() > 1 && everybody_has_the_preferred_one()) open_one(*preferred_);
+      if (order_.plugins.size() > 1 && everybody_has_the_preferred_one()) {
+        open_one(*preferred_);
+        wait_for_all("have started MPI");
+      }
     }
     doing("asking for this task's number");
     const TaskNumber number = open_->number();
@@ -106,22 +109,35 @@ class Attendant {
   void serve() {
     while (const std::optional<MeetingFrame> order = hear()) {
       if (order->word == MeetingWord::Close) return close();
-      const bool gathers = order->word == MeetingWord::Gather;
-      doing(fmt::format("{} through {}",
-                        gathers ? "gathering what the tasks offer" : "sharing what task 0 gives",
-                        open_->name()));
-      say(MeetingWord::Answer,
-          gathers ? pack_list(open_->allgather(order->bytes)) : open_->broadcast(order->bytes));
+      if (order->word == MeetingWord::Gather) {
+        // PMIx rather than MPI where both are open: nothing but its own server is asked.
+        const BootstrapPlugin& way = companion_ ? *companion_ : *open_;
+        doing("gathering what the tasks offer through " + way.name());
+        say(MeetingWord::Answer, pack_list(way.allgather(order->bytes)));
+      } else {
+        doing("sharing what task 0 gives through " + open_->name());
+        say(MeetingWord::Answer, open_->broadcast(order->bytes));
+      }
     }
   }
 
+  // MPI_Init and MPI_Finalize take a fence of PMIx that gathers nothing for a barrier. Under Slurm
+  // it is none (22.05, TreeWidth of at least the number of nodes): a task then gets MPI's first
+  // message before it has a handler for it, and crashes. A fence that gathers does hold everybody.
+  void wait_for_all(const std::string& why) {
+    doing(fmt::format("waiting through {} until all tasks {}", companion_->name(), why));
+    companion_->allgather("");
+  }
+
   void close() {
-    doing(fmt::format("taking leave of {}", open_->name()));
     if (companion_ && open_ == preferred_.get()) {
+      wait_for_all("have what task 0 gives");
+      doing(fmt::format("taking leave of {}", preferred_->name()));
       preferred_->close();
       doing(fmt::format("taking leave of {}", companion_->name()));
       companion_->close();
     } else {
+      doing(fmt::format("taking leave of {}", open_->name()));
       open_->close();
     }
     open_ = nullptr;
