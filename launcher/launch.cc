@@ -115,8 +115,12 @@ Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Mach
     if (ready.problem) throw AlreadyTold{status_of(ready.problem)};
     throw;
   } catch (const std::exception&) {
-    if (ready.problem) std::rethrow_exception(ready.problem);
-    throw;
+    if (!ready.problem) throw;
+    if (!company.is_scheduled()) std::rethrow_exception(ready.problem);
+    // Whoever started us shows the words of all nodes in one place.
+    const std::string text = fmt::format("{}: {}", here.host_name, ready.problem_text);
+    if (status_of(ready.problem) == 2) throw UsageError(text);
+    throw LaunchError(text);
   }
 }
 
@@ -205,7 +209,7 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
   if (on_gpus && company.group().mine == 0 && ready.me.place == 0) nccl.prepare(job, env, program);
   const Met met = meet(loop, job, env, here, company, ready,
                        on_gpus ? nccl.maker(job, env, program) : GiftMaker(), remarks.notices);
-  if (job.check) return check_network(loop, met, here.host_name);
+  if (job.check) return check_network(loop, met, here.host_name, company.speaks());
 
   waiting.reset();
   const WorldPlan world = plan_world(met.roster);

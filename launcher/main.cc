@@ -66,7 +66,8 @@ int complain(const std::string& program, const char* what, int status) {
 int run(const std::vector<std::string>& argv) {
   Environment env = read_environment();
   wipe_token();
-  const paddle_launch::CommandLine command = paddle_launch::parse_command_line(argv, env);
+  const paddle_launch::CommandLine command = paddle_launch::parse_command_line(
+      argv, env, paddle_launch::surroundings(env).may_be_several());
   env.erase("PADDLE_LAUNCH_TOKEN");
   if (const auto* print = std::get_if<paddle_launch::PrintAndExit>(&command)) {
     std::fputs(print->text.c_str(), stdout);

@@ -32,7 +32,8 @@ std::string program_name(const std::vector<std::string>& argv) {
 
 }  // namespace
 
-CommandLine parse_command_line(const std::vector<std::string>& argv, const Environment& env) {
+CommandLine parse_command_line(const std::vector<std::string>& argv, const Environment& env,
+                               bool started_together) {
   const std::string program = program_name(argv);
   CutCommandLine cut = cut_command_line(argv);
   if (cut.asks_help) return PrintAndExit{help_text(program)};
@@ -57,7 +58,8 @@ CommandLine parse_command_line(const std::vector<std::string>& argv, const Envir
   ParsedCommandLine parsed;
   parsed.job = job_from_options(
       given, mode, env,
-      {std::move(cut.script), cut.is_module, std::move(cut.script_args), std::nullopt});
+      {std::move(cut.script), cut.is_module, std::move(cut.script_args), std::nullopt},
+      started_together);
   const bool cloud_names_nodes = in_cloud && parsed.job.ips_given;
   if (cloud_names_nodes) take_cloud_place(env, given, parsed.job, remarks);
   parsed.job.arguments = banner_arguments(given, parsed.job);

@@ -25,6 +25,8 @@ struct PrintAndExit {
 using CommandLine = std::variant<ParsedCommandLine, PrintAndExit>;
 
 // argv[0] is the program's name as typed (paddle-launch or fleetrun). Throws UsageError.
-CommandLine parse_command_line(const std::vector<std::string>& argv, const Environment& env);
+// `started_together`: by mpirun or srun, so there may be other nodes that nobody typed.
+CommandLine parse_command_line(const std::vector<std::string>& argv, const Environment& env,
+                               bool started_together = false);
 
 }  // namespace paddle_launch

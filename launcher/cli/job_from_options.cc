@@ -100,7 +100,7 @@ void take_check(const GivenOptions& given, JobSpec& job) {
   if (const GivenOption* const dry_run = given.find("dry_run")) {
     refuse_together(*check, *dry_run, "the first connects the nodes, the second touches nothing");
   }
-  if (!job.has_several_nodes()) {
+  if (!job.may_have_others()) {
     throw UsageError(fmt::format(
         "{}: there is one node, so there is no network between nodes to try. Name the nodes with "
         "--ips=ADDRESS,ADDRESS,… or with --master=HOST:PORT --nnodes=N, or {}.",
@@ -121,8 +121,9 @@ void fill_output(const GivenOptions& given, JobSpec& job) {
 }  // namespace
 
 JobSpec job_from_options(const GivenOptions& given, const ModeChoice& mode, const Environment& env,
-                         Script script) {
+                         Script script, bool started_together) {
   JobSpec job;
+  job.started_together = started_together;
   job.script = std::move(script);
   job.script.python = given.text("python");
   job.mode = mode.mode;

@@ -12,6 +12,6 @@ namespace paddle_launch {
 // Throws UsageError where two options contradict each other. JobSpec::arguments is left empty. env
 // gives the secret of the job channel, nothing else.
 JobSpec job_from_options(const GivenOptions& given, const ModeChoice& mode, const Environment& env,
-                         Script script);
+                         Script script, bool started_together);
 
 }  // namespace paddle_launch

@@ -21,7 +21,7 @@ bool was_typed(const GivenOptions& given, std::string_view key) {
 }  // namespace
 
 std::vector<std::string> without_effect(const GivenOptions& given, const JobSpec& job) {
-  const bool alone = !job.has_several_nodes();
+  const bool alone = !job.may_have_others();
   std::vector<std::string> notices;
   const auto tell = [&](std::string_view key, std::string_view why) {
     notices.push_back(fmt::format("{} has no effect: {}", said(*given.find(key)), why));

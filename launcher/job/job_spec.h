@@ -94,7 +94,10 @@ struct JobSpec {
   // Values that only the machine can resolve ("gpus") are filled in by the banner.
   std::vector<std::pair<std::string, std::string>> arguments;
 
+  bool started_together = false;  // by mpirun or srun, perhaps with other launchers
+
   bool has_several_nodes() const { return ips.size() > 1 || nnodes > 1; }
+  bool may_have_others() const { return has_several_nodes() || started_together; }
   bool operator==(const JobSpec&) const = default;
 };
 

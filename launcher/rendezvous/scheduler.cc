@@ -136,14 +136,24 @@ void Scheduler::share_the_way(int trainers, const GiftMaker& gift) {
   gift_ = way.gift;
 }
 
-Met Scheduler::meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift) {
-  const std::vector<OfferMessage> offers = gather_offers(claim, mine);
-  if (const auto problem = task_disagreement(offers, party_.group.node_of)) {
+// The first pod speaks, and nobody ends before it has: mpirun stops all others as soon as one has
+// failed.
+void Scheduler::refuse(const std::string& problem) {
+  const bool is_first = party_.group.mine == 0;
+  if (is_first) meeting_.tell_error(problem);
+  try {
+    meeting_.share(is_first ? problem : "");
     meeting_.begin_close();
     meeting_.wait_for_end();
-    if (party_.group.mine == 0) throw LaunchError(*problem);
-    throw AlreadyTold{};
+  } catch (const StoppedBySignal&) {
+    // Somebody was faster; all has been said.
   }
+  throw AlreadyTold{};
+}
+
+Met Scheduler::meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift) {
+  const std::vector<OfferMessage> offers = gather_offers(claim, mine);
+  if (const auto problem = task_disagreement(offers, party_.group.node_of)) refuse(*problem);
   int trainers = 0;
   for (const OfferMessage& offer : offers)
     trainers += static_cast<int>(offer.offer.trainers.size());

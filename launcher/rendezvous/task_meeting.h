@@ -43,6 +43,8 @@ class TaskMeeting {
   const std::string& reasons() const { return reasons_; }
   const std::string& remark() const { return remark_; }
 
+  void tell_error(const std::string& text) const { settings_.error(text); }
+
   std::vector<std::string> gather(std::string_view mine);  // by task
   std::string share(std::string_view bytes);               // task 0's
   // The child takes its leave while we go on; wait_for_end makes sure that it is gone.

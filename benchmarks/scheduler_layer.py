@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What paddle-launch adds below srun and below mpirun: both start the same tasks with and without it.
+
+scheduler_layer.py --paddle_launch build/release/launcher/paddle-launch [--repetitions 15] [--json FILE]
+
+Makes four test hosts with a Slurm (tests/cluster; root, scripts/setup test), so that nothing else has to be set up.
+All ways to start take turns, in a new random order each round. A way that fails or hangs is shown as failed.
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "tests" / "cluster"), str(ROOT / "tests" / "end_to_end")]
+
+from mpi_run import MpiRun, require_openmpi  # noqa: E402
+from slurm_cluster import DAEMONS, SlurmCluster, program_of, require_slurm  # noqa: E402
+from test_hosts import TestHosts, require_test_hosts  # noqa: E402
+
+from harness import kill_quietly  # noqa: E402
+
+HOSTS = 4
+SECONDS = 30  # a start that takes longer hangs
+GOAL = 0.100
+SHARED = "/var/tmp"  # a host's /tmp is its own
+LOGS = "/tmp/scheduler_layer_log"
+NOTHING = "/bin/true"
+MPI_PROGRAM = """#include <mpi.h>
+int main(int count, char** words) { return MPI_Init(&count, &words) || MPI_Finalize(); }
+"""
+# What plugin/mpi asks of Open MPI, for a program that does not ask by itself.
+AS_THE_PLUGIN = ("env", "OMPI_MCA_pml=ob1", "OMPI_MCA_btl=tcp,self")
+# On the host itself, so that the way there does not count.
+STOPWATCH = """
+import subprocess, sys, time
+begin = time.monotonic()
+status = subprocess.call(sys.argv[1:], stdin=subprocess.DEVNULL)
+print("took", time.monotonic() - begin, file=sys.stderr)
+sys.exit(status)
+"""
+
+BARE, MPI, MPI_TCP = "/bin/true", "MPI_Init + MPI_Finalize", "the same over plain sockets, as our plugin has it"
+OURS, OURS_PMIX, ALONE = "paddle-launch", "paddle-launch --bootstrap pmix", "paddle-launch --bootstrap solo (no meeting)"
+
+
+class Failed(Exception):
+    pass
+
+
+class Bench:
+    def __init__(self, hosts, slurm, folder, launcher):
+        self.slurm = slurm
+        self.mpi = MpiRun(slurm.inhabited)
+        self.folder = pathlib.Path(folder)
+        self.launcher = launcher
+        self.program = str(self.folder / "mpi_init")
+        (self.folder / "mpi_init.c").write_text(MPI_PROGRAM)
+        subprocess.run(["mpicc.openmpi", "-O2", "-o", self.program, self.program + ".c"], check=True)
+
+    def words(self, way, per_host, trainer=(NOTHING,)):
+        """What each task runs; one trainer a task."""
+        def ours(count, *options):
+            return [self.launcher, f"--nproc_per_node={count}", f"--log_dir={LOGS}", *options, *trainer]
+        return {BARE: [NOTHING], MPI: [self.program], MPI_TCP: [*AS_THE_PLUGIN, self.program], OURS: ours(per_host),
+                OURS_PMIX: ours(per_host, "--bootstrap=pmix"),
+                # Each task is a job of its own, with a log directory of its own.
+                ALONE: ["/bin/sh", "-c", f'exec "$0" --log_dir={LOGS}.$PMIX_RANK "$@"', self.launcher,
+                        "--nproc_per_node=1", "--bootstrap=solo", *trainer]}[way]
+
+    def start(self, front_end, per_host, words):
+        """Seconds of wall time and of the whole machine's CPU time."""
+        front = self.slurm if front_end == "srun" else self.mpi
+        command = (["srun", f"-N{HOSTS}", f"--ntasks-per-node={per_host}", "--mpi=pmix", *words]
+                   if front_end == "srun" else self.mpi.openmpi(words, per_host=per_host))
+        self.settle()
+        busy = busy_seconds()
+        try:
+            done = front.run([sys.executable, "-SEc", STOPWATCH, *command], timeout=SECONDS, cwd=self.folder)
+        except AssertionError as error:
+            self.clean()
+            raise Failed(f"no end within {SECONDS} s") from error
+        busy = busy_seconds() - busy
+        *said, took = done.stderr.splitlines() or [""]
+        if done.returncode != 0 or not took.startswith("took "):
+            raise Failed(f"exit code {done.returncode}: {' | '.join(said[-3:])}")
+        return float(took.split()[1]), busy
+
+    def check(self, front_end, per_host, way):
+        """That all trainers are in one job, before anything is measured."""
+        if way not in (OURS, OURS_PMIX):
+            return
+        trainer = ("/bin/sh", "-c", ': >"seen.$PADDLE_TRAINER_ID.$PADDLE_TRAINERS_NUM"')
+        self.start(front_end, per_host, self.words(way, per_host, trainer))
+        world = HOSTS * per_host
+        seen = {path.name for path in self.folder.glob("seen.*")}
+        for name in seen:
+            (self.folder / name).unlink()
+        if seen != {f"seen.{rank}.{world}" for rank in range(world)}:
+            raise Failed(f"the trainers were {' '.join(sorted(seen))}")
+
+    def settle(self):
+        """Slurm and mpirun are still tidying up when their command has ended."""
+        self.slurm.wait_idle()
+        end = time.monotonic() + 5
+        while self.slurm.leftovers():
+            if time.monotonic() > end:
+                return self.clean()
+            time.sleep(0.02)
+
+    def clean(self):
+        self.slurm.cancel_all()
+        for _, pid, _ in self.slurm.leftovers():
+            if program_of(pid) not in DAEMONS:
+                kill_quietly(pid)
+
+
+def busy_seconds():
+    """User and system time of everybody on this machine: tasks are no children of ours."""
+    user, nice, system, _, _, irq, softirq, *_ = map(int, pathlib.Path("/proc/stat").read_text().split()[1:9])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(bench, subjects, repetitions):
+    """{subject: [(wall, CPU)]} and {subject: [what went wrong]}."""
+    times, failures = {subject: [] for subject in subjects}, {subject: [] for subject in subjects}
+    for subject in subjects:
+        try:
+            bench.check(*subject)
+            bench.start(*subject[:2], bench.words(subject[2], subject[1]))  # files come into memory
+        except Failed as error:
+            failures[subject].append(str(error))
+    for turn in range(repetitions):
+        for subject in random.sample(subjects, len(subjects)):
+            front_end, per_host, way = subject
+            try:
+                times[subject].append(bench.start(front_end, per_host, bench.words(way, per_host)))
+            except Failed as error:
+                failures[subject].append(str(error))
+                print(subject, error, file=sys.stderr)
+        print(f"round {turn + 1} of {repetitions}, load {os.getloadavg()[0]:.1f}", file=sys.stderr, flush=True)
+    return times, failures
+
+
+def ms(seconds):
+    return f"{seconds * 1000:.0f}"
+
+
+def table(subjects, times, failures):
+    walls = {subject: [wall for wall, _ in rows] for subject, rows in times.items()}
+    medians = {subject: statistics.median(rows) for subject, rows in walls.items() if rows}
+    lines = ["| tasks | started by | each task runs | median, ms | min..max | middle half | − /bin/true | "
+             "− MPI_Init | CPU time, ms | failed |",
+             "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
+    for subject in subjects:
+        front_end, per_host, way = subject
+        row = [str(HOSTS * per_host), front_end, way]
+        if subject in medians:
+            wall = sorted(walls[subject])
+            bare, mpi = (medians.get((front_end, per_host, other)) for other in (BARE, MPI))
+            low, _, high = statistics.quantiles(wall, n=4) if len(wall) > 1 else wall * 3
+            over_bare = "" if way == BARE or bare is None else ms(medians[subject] - bare)
+            is_ours = way in (OURS, OURS_PMIX) and None not in (bare, mpi)
+            row += [ms(medians[subject]), f"{ms(wall[0])}..{ms(wall[-1])}", f"{ms(low)}..{ms(high)}", over_bare,
+                    f"**{ms(medians[subject] - max(bare, mpi))}**" if is_ours else "",
+                    ms(statistics.median(busy for _, busy in times[subject]))]
+        else:
+            row += [""] * 6
+        row.append(f"{len(failures[subject])}: {failures[subject][0]}" if failures[subject] else "0")
+        lines.append("| " + " | ".join(row) + " |")
+    return "\n".join(lines)
+
+
+def first_line(*words):
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.stdout.splitlines()[0] if done.stdout else "unknown"
+
+
+def machine(slurm, launcher):
+    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
+    return {"CPU": f"{os.cpu_count()} × {cpu}", "kernel": os.uname().release,
+            "Slurm": slurm.run(["srun", "--version"], check=True).stdout.strip(),
+            "Open MPI": first_line("mpirun.openmpi", "--version"),
+            "PMIx": first_line("pkg-config", "--modversion", "pmix"),
+            "paddle-launch": first_line(launcher, "--version"),
+            "load before": f"{os.getloadavg()[0]:.1f}"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--paddle_launch", required=True, type=lambda path: str(pathlib.Path(path).resolve()))
+    parser.add_argument("--repetitions", type=int, default=15)
+    parser.add_argument("--per_host", type=int, nargs="+", default=[1, 4], help="tasks on each of the 4 hosts")
+    parser.add_argument("--json", help="all single times, into this file")
+    options = parser.parse_args()
+    require_test_hosts()
+    require_slurm()
+    require_openmpi()
+    subjects = [(front_end, per_host, way) for front_end in ("srun", "mpirun") for per_host in options.per_host
+                for way in (BARE, MPI, MPI_TCP, OURS, OURS_PMIX, ALONE)]
+    folder = tempfile.mkdtemp(prefix="scheduler_layer.", dir=SHARED)
+    try:
+        with TestHosts(HOSTS) as hosts, SlurmCluster(hosts) as slurm:
+            facts = machine(slurm, options.paddle_launch)
+            times, failures = measure(Bench(hosts, slurm, folder, options.paddle_launch), subjects, options.repetitions)
+    finally:
+        shutil.rmtree(folder)
+    facts["load after"] = f"{os.getloadavg()[0]:.1f}"
+    print("\n".join(f"- {name}: {value}" for name, value in facts.items()), end="\n\n")
+    print(table(subjects, times, failures))
+    if options.json:
+        rows = [{"front_end": subject[0], "tasks": HOSTS * subject[1], "runs": subject[2], "wall": [wall for wall, _ in
+                 times[subject]], "cpu": [busy for _, busy in times[subject]], "failures": failures[subject]}
+                for subject in subjects]
+        pathlib.Path(options.json).write_text(json.dumps({"machine": facts, "rows": rows}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

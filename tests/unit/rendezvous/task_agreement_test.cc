@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/rendezvous/task_agreement.h"
+
+#include <gtest/gtest.h>
+
+namespace paddle_launch {
+namespace {
+
+OfferMessage pod(const std::string& machine, std::size_t trainers) {
+  OfferMessage message;
+  message.claim = {.version = "1", .machine = machine, .nodes = 4};
+  message.offer.trainers.resize(trainers);
+  return message;
+}
+
+bool says(const std::optional<std::string>& text, const std::string& words) {
+  return text && text->find(words) != std::string::npos;
+}
+
+TEST(TaskDisagreement, CountsTheTrainersOfANodeNotOfAPod) {
+  EXPECT_EQ(task_disagreement({pod("a", 1), pod("a", 3), pod("b", 4)}, {0, 0, 1}), std::nullopt);
+}
+
+TEST(TaskDisagreement, NamesBothNodesAndBothCounts) {
+  const auto problem = task_disagreement({pod("a", 4), pod("b", 4), pod("c", 2)}, {0, 1, 2});
+  EXPECT_TRUE(says(problem, "a has 4 and c has 2")) << *problem;
+}
+
+TEST(TaskDisagreement, TellsWhatHindersANode) {
+  auto sick = pod("b", 0);
+  sick.claim.problem = "no cards";
+  EXPECT_EQ(task_disagreement({pod("a", 4), sick}, {0, 1}), "b: no cards");
+}
+
+TEST(TaskDisagreement, RefusesLaunchersOfTwoVersions) {
+  auto other = pod("b", 4);
+  other.claim.version = "2";
+  EXPECT_TRUE(says(task_disagreement({pod("a", 4), other}, {0, 1}), "the launchers differ"));
+}
+
+}  // namespace
+}  // namespace paddle_launch
