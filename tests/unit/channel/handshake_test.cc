@@ -41,6 +41,33 @@ TEST(Handshake, AMemberOfAnotherJobSaysGoodbyeAndSeesWhoseJobItMet) {
   EXPECT_EQ(hub.state(), State::Goodbye);
 }
 
+// A member that knows no secret, and opens letters that say "for us".
+Handshake member_with_letters() {
+  return {Handshake::Role::Member, random_key(), kMemberCard, [](const std::string& letter) {
+            return letter == "for us" ? std::optional(kSecret) : std::nullopt;
+          }};
+}
+
+State met_by_hub_with_letter(const std::string& letter, const Key& secret) {
+  JobCard card = kHubCard;
+  card.sealed_secret = letter;
+  Handshake hub{Handshake::Role::Hub, secret, card};
+  Handshake member = member_with_letters();
+  hub.take(member.take(hub.take(member.begin())));
+  EXPECT_EQ(hub.state() == State::Proved, member.state() == State::Proved);
+  return member.state();
+}
+
+TEST(Handshake, AMemberLearnsTheSecretFromALetterThatItCanOpen) {
+  EXPECT_EQ(met_by_hub_with_letter("for us", kSecret), State::Proved);
+  EXPECT_EQ(met_by_hub_with_letter("for us", random_key()), State::OtherJob);
+}
+
+TEST(Handshake, AMemberThatOpensLettersTrustsNobodyWithoutOne) {
+  EXPECT_EQ(met_by_hub_with_letter("for others", kSecret), State::OtherJob);
+  EXPECT_EQ(met_by_hub_with_letter("", kSecret), State::OtherJob);
+}
+
 TEST(Handshake, AWrongProofIsRefused) {
   Handshake hub = hub_of(kSecret);
   Handshake member = member_of(kSecret);

@@ -158,6 +158,54 @@ TEST(Tcp, WhatTheHubSaysInOneBreathWithTheRosterIsNotLost) {
   EXPECT_NE(heard->text.find("a test"), std::string::npos);
 }
 
+// A member whose trainers are quick may be done before the hub has started its own.
+TEST(Tcp, WhatAMemberSaysBeforeTheHubListensIsNotLost) {
+  const std::vector<Pod> both = pods("127.20.12.", 2);
+  auto member_side = std::async(std::launch::async, [&] {
+    EventLoop loop;
+    const Met met = Tcp(loop, settings_of(both[1])).meet(both[1].claim, offer_of(both[1]), {});
+    met.channel->set_events({.stop = [](const StopCause&) {},
+                             .kill = [] {},
+                             .verdict = [&](const JobVerdict&) { loop.stop(); },
+                             .remark = {},
+                             .other = {}});
+    met.channel->tell_ending({});
+    loop.run();
+  });
+  EventLoop loop;
+  const Met met = Tcp(loop, settings_of(both[0])).meet(both[0].claim, offer_of(both[0]), {});
+  loop.after(std::chrono::milliseconds(200), [&] { loop.stop(); });
+  loop.run();
+  std::optional<JobVerdict> verdict;
+  met.channel->set_events({.stop = [](const StopCause&) {},
+                           .kill = [] {},
+                           .verdict = [&](const JobVerdict& told) { verdict = told; },
+                           .remark = {},
+                           .other = {}});
+  met.channel->tell_ending({});
+  EXPECT_TRUE(verdict);
+  met.channel->decide_now();  // so that the member ends in any case
+  met.channel->close();
+  member_side.get();
+}
+
+TEST(Tcp, AGiftOfTheHubReachesEveryPodUnchanged) {
+  const std::vector<Pod> all = pods("127.20.13.", 3);
+  std::vector<std::future<std::string>> futures;
+  for (const Pod& pod : all) {
+    futures.push_back(std::async(std::launch::async, [pod] {
+      EventLoop loop;
+      const GiftMaker gift = [](int trainers, std::uint32_t own_address) {
+        return std::to_string(trainers) + " at " + format_ipv4(own_address);
+      };
+      const Met met = Tcp(loop, settings_of(pod)).meet(pod.claim, offer_of(pod), gift);
+      met.channel->close();
+      return met.gift;
+    }));
+  }
+  for (auto& future : futures) EXPECT_EQ(future.get(), "6 at 127.20.13.1");
+}
+
 TEST(Tcp, AProblemOfOnePodEndsAllWithItsWords) {
   std::vector<Pod> all = pods("127.20.2.", 3);
   all[2].claim.problem = "no card 9 here";
