@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <numeric>
@@ -114,11 +113,10 @@ std::vector<std::string> Company::contradictions(const JobSpec& job, const Roste
   }
   const std::string truth = fmt::format("{} started this job on {} ({})", around_.launched_by,
                                         fmt::join(names, ","), fmt::join(hosts, ","));
-  const bool fits = std::equal(
-      job.ips.begin(), job.ips.end(), hosts.begin(), hosts.end(),
-      [&, node = std::size_t{0}](const std::string& entry, const std::string& host) mutable {
-        return entry == host || entry == names[node++];
-      });
+  bool fits = job.ips.size() == hosts.size();
+  for (std::size_t node = 0; fits && node < hosts.size(); ++node) {
+    fits = job.ips[node] == hosts[node] || job.ips[node] == names[node];
+  }
   if (job.ips_given && !fits) {
     return {fmt::format("{} {} is not what counts: {}", job.ips_source, fmt::join(job.ips, ","),
                         truth)};

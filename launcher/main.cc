@@ -58,6 +58,11 @@ void wipe_token() {
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+// All tasks of mpirun or srun are given the same words and the same signals: one complains for all.
+bool is_first_task() {
+  return paddle_launch::surroundings(read_environment()).task.value_or(0) == 0;
+}
+
 int complain(const std::string& program, const char* what, int status) {
   std::fprintf(stderr, "%s: error: %s\n", program.c_str(), what);
   return status;
@@ -85,13 +90,12 @@ int main(int argc, char** argv) {
   try {
     return run(arguments);
   } catch (const paddle_launch::UsageError& error) {
-    // All tasks of mpirun or srun were given the same words: the first one complains for all.
-    if (paddle_launch::surroundings(read_environment()).task.value_or(0) > 0) return kWrongUse;
-    return complain(program, error.what(), kWrongUse);
+    return is_first_task() ? complain(program, error.what(), kWrongUse) : kWrongUse;
   } catch (const paddle_launch::AlreadyTold& told) {
     return told.status;
   } catch (const paddle_launch::StoppedBySignal& error) {
-    return complain(program, error.what(), kSignalBase + error.signal);
+    const int status = kSignalBase + error.signal;
+    return is_first_task() ? complain(program, error.what(), status) : status;
   } catch (const paddle_launch::NodeMissing& error) {
     return complain(program, error.what(), paddle_launch::kNodeMissingStatus);
   } catch (const std::exception& error) {

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/channel/secret.h"
 #include "launcher/identity.h"
 #include "launcher/os/ipv4.h"
 #include "launcher/os/write_patiently.h"
@@ -28,6 +29,7 @@ constexpr int kHubPorts = 10;
 // Below the ports that the kernel gives away by itself.
 constexpr int kFirstStepPort = 10'000;
 constexpr std::size_t kStepPortBlocks = 2'000;
+constexpr std::size_t kPodNameLetters = 6;
 // A node that cannot take part tells the others so, but keeps its own user waiting no longer.
 constexpr std::chrono::seconds kToTellAProblem{10};
 
@@ -128,6 +130,18 @@ TcpSettings step_settings(const SlurmStep& step, const TaskGroup& group) {
   return settings;
 }
 
+// Pods of one node show their trainers one name. Over TCP names do not travel: all come to the same
+// six letters by themselves.
+void name_pods_of_step(Roster& roster, const SlurmStep& step) {
+  for (std::size_t pod = 0; pod < roster.pods.size(); ++pod) {
+    const std::string bytes = digest(
+        fmt::format("pod of {}.{} on node {}", step.job_id, step.step_id, roster.node_of.at(pod)));
+    std::string name = bytes.substr(0, kPodNameLetters);
+    for (char& c : name) c = static_cast<char>('a' + static_cast<unsigned char>(c) % 26);
+    roster.pods[pod].name = name;
+  }
+}
+
 TcpSettings settings_for(const JobSpec& job, const Environment& env, const Machine& here,
                          const OwnNode& me, const Company& company,
                          std::vector<std::string>& notices) {
@@ -186,13 +200,19 @@ Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
   settings.waiting = [&announcer](const WaitingFacts& facts) { announcer.waiting(facts); };
   settings.never_came = never_came;
   settings.problem = [&announcer](const std::string& text) { announcer.problem(text); };
+  settings.refusal = [](const std::string& text) {
+    write_to_stderr_patiently("paddle-launch: error: " + text + "\n", std::chrono::seconds(1));
+  };
   settings.remark = [&announcer](const std::string& text) { announcer.remark(text); };
   if (company.way() == Way::Tasks) {
     return Scheduler(loop, company.meeting(), company.party(), std::move(settings))
         .meet(claim, offer, gift);
   }
   Met met = Tcp(loop, std::move(settings)).meet(claim, offer, gift);
-  if (company.is_scheduled()) met.roster.node_of = company.group().node_of;
+  if (company.way() == Way::SlurmStep) {
+    met.roster.node_of = company.group().node_of;
+    name_pods_of_step(met.roster, *company.surroundings().step);
+  }
   return met;
 }
 

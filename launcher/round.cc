@@ -18,6 +18,7 @@
 #include "launcher/aftermath.h"
 #include "launcher/job/errors.h"
 #include "launcher/os/signals.h"
+#include "launcher/plan/nccl_env.h"
 #include "launcher/run/conclusion.h"
 #include "launcher/run/console.h"
 #include "launcher/run/guard.h"
@@ -99,6 +100,10 @@ void open_the_console(const Voice& voice, const JobSpec& job, const Environment&
   std::vector<EnvVar> env = plan.processes.common_env;
   const ProcessSpec& first = plan.processes.processes.front();
   env.insert(env.end(), first.env.begin(), first.env.end());
+  // Whoever knows an id can check in with it.
+  for (auto& [name, value] : env) {
+    if (name == kNcclIdVariable) value = "(not shown)";
+  }
   // How often Slurm has put this job back into its queue.
   if (const auto restarts = lookup(user, "SLURM_RESTART_COUNT")) {
     env.emplace_back("SLURM_RESTART_COUNT", *restarts);

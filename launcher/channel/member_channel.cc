@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/channel/member_channel.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 
+#include <array>
+#include <cerrno>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +14,11 @@
 #include "launcher/channel/hub_channel.h"
 
 namespace paddle_launch {
+namespace {
+
+constexpr std::chrono::seconds kTimeToReport{5};
+
+}  // namespace
 
 MemberChannel::MemberChannel(std::unique_ptr<Link> link, const Roster& roster, int hub,
                              std::vector<Message> early)
@@ -37,6 +45,7 @@ void MemberChannel::take(Message message) {
   if (auto* stop = std::get_if<StopMessage>(&message)) return take_stop(stop->cause);
   if (std::holds_alternative<KillMessage>(message)) return events_.kill();
   if (auto* verdict = std::get_if<VerdictMessage>(&message)) {
+    failed_ = verdict->verdict.first.status != 0;
     if (!std::exchange(decided_, true)) events_.verdict(verdict->verdict);
     // The hub stays until everybody has the verdict: it need not wait for what we still print.
     shutdown(link_->fd(), SHUT_WR);
@@ -92,6 +101,21 @@ void MemberChannel::decide_now() {
   const PodAccount& hub = accounts_.at(static_cast<std::size_t>(hub_));
   if (!hub.cause) verdict.silent.push_back(hub.host);
   events_.verdict(verdict);
+}
+
+// mpirun throws away what is still to be printed once one of us has ended with a failure.
+void MemberChannel::close() {
+  if (!failed_) return;
+  const auto deadline = EventLoop::Clock::now() + kTimeToReport;
+  while (link_->fd() >= 0) {
+    pollfd hub{link_->fd(), POLLIN, 0};
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - EventLoop::Clock::now()).count();
+    if (left <= 0 || poll(&hub, 1, static_cast<int>(left)) == 0) return;
+    std::array<char, 4096> ignored;
+    const ssize_t size = recv(hub.fd, ignored.data(), ignored.size(), MSG_DONTWAIT);
+    if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) return;
+  }
 }
 
 }  // namespace paddle_launch

@@ -27,7 +27,8 @@ class MemberChannel final : public JobChannel {
   void tell_ending(const PodEnding& mine) override;
   void decide_now() override;
   void tell(const Message& message) override;
-  void close() override {}
+  // After a failure: until the hub, who may speak for all, has printed its report and ended.
+  void close() override;
   bool is_hub() const override { return false; }
   std::optional<ClockDifference> wall_clock_of(int) const override { return std::nullopt; }
 
@@ -46,6 +47,7 @@ class MemberChannel final : public JobChannel {
   std::optional<std::string> lost_before_listening_;
   bool stopping_ = false;
   bool decided_ = false;
+  bool failed_ = false;  // so says the hub's verdict
 };
 
 }  // namespace paddle_launch

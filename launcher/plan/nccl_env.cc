@@ -33,7 +33,7 @@ std::vector<EnvVar> nccl_variables(const NcclIds& ids) {
     if (!list.empty()) list += ',';
     list += hex(id);
   }
-  return {{"PADDLE_LAUNCH_NCCL_ID", list},
+  return {{std::string(kNcclIdVariable), list},
           {"PADDLE_LAUNCH_NCCL_VERSION", std::to_string(ids.version)}};
 }
 

@@ -61,8 +61,14 @@ Met HubMeeting::run(const GiftMaker& gift) {
     refuse({.status = kDisagree, .node = 0, .text = text}, kForLatecomers);
   }
   ticking_.set(kTick, [this] { tick(); });
-  loop_.run();
+  try {
+    loop_.run();
+  } catch (const StoppedBySignal&) {
+    // Those who heard the refusal were faster, and srun or mpirun stops the others; all was said.
+    if (!has_told_for_all()) throw;
+  }
   if (!refusal_) return complete(gift);
+  if (has_told_for_all()) throw AlreadyTold{refusal_->status};
   throw_refusal(*refusal_);
 }
 
@@ -132,13 +138,15 @@ void HubMeeting::refused_by_another_hub(const std::string& host, const RefusalMe
 void HubMeeting::refuse(RefusalMessage refusal, std::chrono::milliseconds patience) {
   if (refusal_) return;
   refusal_ = std::move(refusal);
+  // Before anybody hears it and ends: srun and mpirun may stop us as soon as one has failed.
+  if (has_told_for_all()) settings_.refusal(refusal_->text);
   for (const auto& [member, offer] : arrived_) {
     hub_->send(member, *refusal_);
     ++told_;
   }
   ticking_.stop();
   // Usually all are told in a moment, and the error at the end says it.
-  if (settings_.problem && patience > kWorthAWord) {
+  if (settings_.problem && patience > kWorthAWord && !has_told_for_all()) {
     bad_news_.set(kWorthAWord, [this] { settings_.problem(refusal_->text); });
   }
   lingering_.set(patience, [this] { loop_.stop(); });

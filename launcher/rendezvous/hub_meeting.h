@@ -37,6 +37,9 @@ class HubMeeting {
   std::optional<std::string> objection(const OfferMessage& offer) const;
   void all_are_here();
   void gone(int member);
+  bool has_told_for_all() const {
+    return refusal_ && settings_.hub_tells_for_all && settings_.refusal;
+  }
   void refuse(RefusalMessage refusal, std::chrono::milliseconds patience);
   void refused_by_another_hub(const std::string& host, const RefusalMessage& refusal);
   void stop_when_all_are_told();

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -24,6 +25,8 @@ namespace {
 
 constexpr std::chrono::seconds kWorthAWord{10};
 constexpr int kForItsLastAct = 1000;  // milliseconds
+// MPI_Finalize waits for all tasks; they have met already.
+constexpr std::chrono::seconds kForItsLeave{60};
 
 void make_nonblocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
@@ -208,7 +211,7 @@ void TaskMeeting::begin_close() { say(MeetingWord::Close, ""); }
 
 void TaskMeeting::wait_for_end() {
   bool too_late = false;
-  deadline_.set(settings_.timeout, [&] {
+  deadline_.set(std::min<std::chrono::milliseconds>(settings_.timeout, kForItsLeave), [&] {
     too_late = true;
     loop_.stop();
   });

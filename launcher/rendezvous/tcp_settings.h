@@ -32,6 +32,7 @@ struct TcpSettings {
 
   std::function<void(const WaitingFacts&)> waiting{};            // about once a second
   std::function<std::string(const WaitingFacts&)> never_came{};  // the error after the timeout
+  std::function<void(const std::string&)> refusal{};  // with hub_tells_for_all: said at once
   std::function<void(const std::string&)> remark{};
   std::function<void(const std::string&)> problem{};  // why it takes a while until we end
 };
