@@ -46,7 +46,7 @@ GiftMaker NcclGift::maker(const JobSpec& job, const Environment& env, const Prog
   if (!job.nccl_ids) return {};
   return [this, &job, &env, &program](int trainers, std::uint32_t own_address) {
     prepare(job, env, program);
-    const std::string gift = make(trainers, own_address);
+    std::string gift = make(trainers, own_address);
     if (gift.empty() && job.nccl_lib) {
       throw UsageError("--nccl_lib " + *job.nccl_lib + ": " + problem_ +
                        "; name the libnccl.so.2 that the trainers load, or leave --nccl_lib out");

@@ -56,10 +56,10 @@ rlimit raise_open_files() {
 
 std::vector<std::string> cpu_warning(const Machine& here, std::size_t trainers) {
   if (here.cpus.size() >= trainers) return {};
-  return {
-      fmt::format("{} trainers share {} CPU{}: the launcher was given no more; ask for more CPUs "
-                  "(--cpus-per-task under Slurm, taskset) or start fewer trainers",
-                  trainers, here.cpus.size(), here.cpus.size() == 1 ? "" : "s")};
+  return {fmt::format(
+      "{} trainers share {} CPU{}: the launcher was given no more; ask for more CPUs "
+      "(--cpus-per-task under Slurm, --bind-to none under mpirun, taskset) or start fewer trainers",
+      trainers, here.cpus.size(), here.cpus.size() == 1 ? "" : "s")};
 }
 
 std::string own_cards_warning(CardKind kind) {

@@ -50,7 +50,7 @@ std::optional<std::string> different_trainers(const OfferMessage& one, const Off
 
 std::string node_name(const OfferMessage& pod) {
   if (pod.offer.host == pod.claim.machine || pod.claim.machine.empty()) return pod.offer.host;
-  if (pod.offer.host.empty()) return pod.claim.machine;  // only a scheduler's nodes have no name yet
+  if (pod.offer.host.empty()) return pod.claim.machine;  // under a scheduler, at first
   return fmt::format("{} ({})", pod.offer.host, pod.claim.machine);
 }
 

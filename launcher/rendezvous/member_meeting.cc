@@ -59,6 +59,7 @@ Met MemberMeeting::run() {
   loop_.run();
   if (refusal_ && link_ && settings_.hub_tells_for_all) throw AlreadyTold{refusal_->status};
   if (refusal_) throw_refusal(*refusal_);
+  roster_->node_of = settings_.node_of;
   auto channel =
       std::make_unique<MemberChannel>(std::move(link_), *roster_, hub_, std::move(after_roster_));
   return {.roster = std::move(*roster_),

@@ -165,7 +165,6 @@ Met Scheduler::meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker
                 : MemberMeeting(loop_, settings_, claim, offer).run();
   meeting_.wait_for_end();
   met.gift = gift_;
-  met.roster.node_of = party_.group.node_of;
   // Both shapes of a job show its trainers the same pod name: that of the node's first pod.
   for (std::size_t pod = 0; pod < offers.size(); ++pod) {
     met.roster.pods[pod].name = offers[pod].offer.name;

@@ -114,8 +114,9 @@ class ScheduledCase(SurroundingsCase):
             earlier, self._gates = self._gates, []  # the gates of other jobs stay shut
             gate = self.gate()
             self._gates += earlier
-            run = Launch(self, args, program=program, env={**known, **dict(env)},
-                         prefix=[*HOSTS, "run", "--name", self.hosts.name, "n1", *self.starter_words(starter, per_host)])
+            on_first = [*HOSTS, "run", "--name", self.hosts.name, "n1"]
+            run = Launch(self, args, program=program, prefix=[*on_first, *self.starter_words(starter, per_host)],
+                         env={**known, **dict(env)})
             return Job(self, run, self.dir, gate, self.wait_ready(WORLD))
         finally:
             self.dir = base

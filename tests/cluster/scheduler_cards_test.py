@@ -45,8 +45,10 @@ class CardsTest(SchedulerCase):
         self.assertEqual([seen[rank]["CUDA_VISIBLE_DEVICES"] for rank in sorted(seen)], ["0", "1", "2", "3"] * NODES)
         self.assert_once(done, "each launcher sees only gpus of its own", "(peer-to-peer, NVLink)")
 
-    def test_cards_of_the_node_are_no_reason_for_the_warning(self):
-        done = self.srun("--gpus-per-task=1", "--gpu-bind=none", *MESH, *self.command("job", *ASSUMED))
+    def test_the_remedy_of_the_warning_helps(self):
+        # Slurm then hides no card and names none; without real ones the list has to.
+        done = self.srun("--gpus-per-node=4", "--gpu-bind=none", *MESH,
+                         *self.command("job", "--gpus=0,1,2,3", *ASSUMED))
         self.assert_cards(self.assert_ran(done, "job"), ["0", "1", "2", "3"])
         self.assertNotIn("peer-to-peer", done.stderr)
 
