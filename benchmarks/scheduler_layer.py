@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests" / "cluster"), str(ROOT / "tests" / "end_to_end")]
 
 from mpi_run import MpiRun, require_openmpi  # noqa: E402
-from slurm_cluster import DAEMONS, SlurmCluster, program_of, require_slurm  # noqa: E402
+from slurm_cluster import SlurmCluster, require_slurm  # noqa: E402
 from test_hosts import TestHosts, require_test_hosts  # noqa: E402
 
 from harness import kill_quietly  # noqa: E402
@@ -56,7 +56,7 @@ class Failed(Exception):
 
 
 class Bench:
-    def __init__(self, hosts, slurm, folder, launcher):
+    def __init__(self, slurm, folder, launcher):
         self.slurm = slurm
         self.mpi = MpiRun(slurm.inhabited)
         self.folder = pathlib.Path(folder)
@@ -118,8 +118,7 @@ class Bench:
     def clean(self):
         self.slurm.cancel_all()
         for _, pid, _ in self.slurm.leftovers():
-            if program_of(pid) not in DAEMONS:
-                kill_quietly(pid)
+            kill_quietly(pid)
 
 
 def busy_seconds():
@@ -215,7 +214,7 @@ def main():
     try:
         with TestHosts(HOSTS) as hosts, SlurmCluster(hosts) as slurm:
             facts = machine(slurm, options.paddle_launch)
-            times, failures = measure(Bench(hosts, slurm, folder, options.paddle_launch), subjects, options.repetitions)
+            times, failures = measure(Bench(slurm, folder, options.paddle_launch), subjects, options.repetitions)
     finally:
         shutil.rmtree(folder)
     facts["load after"] = f"{os.getloadavg()[0]:.1f}"

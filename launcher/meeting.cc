@@ -210,7 +210,6 @@ Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
   }
   Met met = Tcp(loop, std::move(settings)).meet(claim, offer, gift);
   if (company.way() == Way::SlurmStep) {
-    met.roster.node_of = company.group().node_of;
     name_pods_of_step(met.roster, *company.surroundings().step);
   }
   return met;

@@ -11,6 +11,7 @@
 #include "launcher/site/choose_cards.h"
 #include "launcher/site/program.h"
 #include "launcher/site/topology.h"
+#include "launcher/text/number.h"
 
 namespace paddle_launch {
 namespace {
@@ -66,8 +67,19 @@ std::string own_cards_warning(CardKind kind) {
   return fmt::format(
       "each launcher sees only {} of its own, so trainers of one node cannot reach each other's "
       "cards directly (peer-to-peer, NVLink); give all launchers of a node the same list: srun "
-      "--gpus-per-node=N --gpu-bind=none instead of --gpus-per-task, or one launcher a node",
+      "--gpus-per-node=N instead of --gpus-per-task, or one launcher a node",
       words_of(kind).option);
+}
+
+// Under --gpu-bind=none Slurm does not say which cards are ours, and on a shared node all of them
+// are found.
+std::vector<std::string> more_cards_than_given(const Environment& env, const ChosenCards& chosen) {
+  const auto given = parse_whole_number(lookup(env, "SLURM_GPUS_ON_NODE").value_or(""));
+  if (!given || static_cast<long long>(chosen.cards.size()) <= *given) return {};
+  return {fmt::format(
+      "Slurm gave this job {} cards of this node (SLURM_GPUS_ON_NODE) and {} are used: some may "
+      "belong to another job; leave --gpu-bind=none out, or name yours with --gpus",
+      *given, chosen.cards.size())};
 }
 
 }  // namespace
@@ -82,6 +94,9 @@ Preparation prepare(const JobSpec& job, const Environment& env, const Machine& h
   std::vector<std::vector<Card>> cards = deal_cards(chosen, job.nproc_per_node, share);
   const int trainers = static_cast<int>(cards.size());
   ready.warnings = cpu_warning(here, cards.size());
+  for (std::string& text : more_cards_than_given(env, chosen)) {
+    ready.warnings.push_back(std::move(text));
+  }
   if (share.own_cards && share.launchers > 1 && chosen.kind) {
     ready.warnings.push_back(own_cards_warning(*chosen.kind));
   }

@@ -17,8 +17,8 @@
 
 #include "launcher/aftermath.h"
 #include "launcher/job/errors.h"
+#include "launcher/opening.h"
 #include "launcher/os/signals.h"
-#include "launcher/plan/nccl_env.h"
 #include "launcher/run/conclusion.h"
 #include "launcher/run/console.h"
 #include "launcher/run/guard.h"
@@ -26,7 +26,6 @@
 #include "launcher/run/supervisor.h"
 #include "launcher/run/terminal.h"
 #include "launcher/site/kernel_facts.h"
-#include "launcher/tell/banner.h"
 #include "launcher/tell/log_lines.h"
 #include "launcher/tell/voice.h"
 #include "launcher/tell/words.h"
@@ -65,55 +64,6 @@ std::vector<std::string> write_shared_files(const WorldPlan& world, const Collec
   if (const auto refused = replace_file(plan.backup_path, backup.dump(), 0600))
     throw LaunchError(*refused);
   return problems;
-}
-
-std::vector<std::pair<std::string, std::string>> resolved_arguments(const JobSpec& job,
-                                                                    const WorldPlan& world,
-                                                                    const ProcessPlan& plan) {
-  auto arguments = job.arguments;
-  std::vector<std::string> names;
-  for (const ProcessSpec& spec : plan.processes) {
-    for (const Card& card : spec.cards) names.push_back(card.name);
-  }
-  if (!world.card_kind || names.empty()) return arguments;
-  const std::string key(words_of(*world.card_kind).option);
-  const auto found = std::find_if(arguments.begin(), arguments.end(),
-                                  [&key](const auto& argument) { return argument.first == key; });
-  const std::string value = fmt::format("{}", fmt::join(names, ","));
-  if (found != arguments.end()) {
-    found->second = value;
-  } else {
-    arguments.emplace_back(key, value);
-  }
-  return arguments;
-}
-
-void open_the_console(const Voice& voice, const JobSpec& job, const Environment& user,
-                      const WorldPlan& world, const CollectivePlan& plan, const Remarks& remarks) {
-  voice.block(argument_banner(resolved_arguments(job, world, plan.processes)));
-  if (!plan.backup_path.empty()) {
-    voice.info(
-        fmt::format("the endpoint list is too long for an environment variable; it is in {} "
-                    "(PADDLE_BACKUP_ENV_PATH)",
-                    plan.backup_path));
-  }
-  std::vector<EnvVar> env = plan.processes.common_env;
-  const ProcessSpec& first = plan.processes.processes.front();
-  env.insert(env.end(), first.env.begin(), first.env.end());
-  // Whoever knows an id can check in with it.
-  for (auto& [name, value] : env) {
-    if (name == kNcclIdVariable) value = "(not shown)";
-  }
-  // How often Slurm has put this job back into its queue.
-  if (const auto restarts = lookup(user, "SLURM_RESTART_COUNT")) {
-    env.emplace_back("SLURM_RESTART_COUNT", *restarts);
-  }
-  voice.info(fmt::format(
-      "Local start {} processes. First process distributed environment info (Only For Debug):",
-      plan.processes.processes.size()));
-  voice.block(environment_table(std::move(env)));
-  for (const std::string& text : remarks.warnings) voice.warning(text);
-  for (const std::string& text : remarks.notices) voice.info(text);
 }
 
 // What the two last acts of a round share.

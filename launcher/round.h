@@ -4,28 +4,17 @@
 
 #include <sys/resource.h>
 
-#include <string>
-#include <vector>
-
 #include "launcher/channel/job_channel.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
 #include "launcher/job/world_plan.h"
+#include "launcher/opening.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/signals.h"
 #include "launcher/plan/collective.h"
 #include "launcher/site/machine.h"
 
 namespace paddle_launch {
-
-struct Remarks {
-  std::vector<std::string> notices;
-  std::vector<std::string> warnings;
-
-  void add_warnings(const std::vector<std::string>& more) {
-    warnings.insert(warnings.end(), more.begin(), more.end());
-  }
-};
 
 // What this pod brought along from the meeting.
 struct JobTies {

@@ -76,7 +76,7 @@ class Attendant {
       open_one(*companion_);
       if (order_.plugins.size() > 1 && everybody_has_the_preferred_one()) {
         open_one(*preferred_);
-        wait_for_all("have started MPI");
+        all_are_known_here_ = false;
       }
     }
     doing("asking for this task's number");
@@ -114,7 +114,9 @@ class Attendant {
         const BootstrapPlugin& way = companion_ ? *companion_ : *open_;
         doing("gathering what the tasks offer through " + way.name());
         say(MeetingWord::Answer, pack_list(way.allgather(order->bytes)));
+        all_are_known_here_ = true;
       } else {
+        if (!all_are_known_here_) wait_for_all("have started MPI");
         doing("sharing what task 0 gives through " + open_->name());
         say(MeetingWord::Answer, open_->broadcast(order->bytes));
       }
@@ -173,6 +175,7 @@ class Attendant {
   Loaded preferred_;
   Loaded companion_;
   const BootstrapPlugin* open_ = nullptr;
+  bool all_are_known_here_ = true;  // everybody has opened what we have opened
   std::vector<std::string> reasons_;
   std::string remark_;
   std::string doing_;
