@@ -96,7 +96,7 @@ int status_of(const std::exception_ptr& problem) {
   try {
     std::rethrow_exception(problem);
   } catch (const UsageError&) {
-    return 2;
+    return kWrongUseStatus;
   } catch (...) {
     return 1;
   }
@@ -105,21 +105,19 @@ int status_of(const std::exception_ptr& problem) {
 Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Machine& here,
          Company& company, const Readiness& ready, const GiftMaker& gift,
          std::vector<std::string>& notices) {
-  const PodClaim claim = make_claim(job, here, ready.me, company, ready.problem_text);
+  PodClaim claim = make_claim(job, here, ready.me, company, ready.problem_text);
+  if (ready.problem) claim.problem_status = status_of(ready.problem);
   try {
     return meet_the_others(loop, job, env, here, ready.me, company, claim, ready.preparation.offer,
                            gift, notices);
   } catch (const StoppedBySignal&) {
-    throw;
-  } catch (const AlreadyTold&) {
-    if (ready.problem) throw AlreadyTold{status_of(ready.problem)};
     throw;
   } catch (const std::exception&) {
     if (!ready.problem) throw;
     if (!company.is_scheduled()) std::rethrow_exception(ready.problem);
     // Whoever started us shows the words of all nodes in one place.
     const std::string text = fmt::format("{}: {}", here.host_name, ready.problem_text);
-    if (status_of(ready.problem) == 2) throw UsageError(text);
+    if (status_of(ready.problem) == kWrongUseStatus) throw UsageError(text);
     throw LaunchError(text);
   }
 }
@@ -222,7 +220,7 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
   if (!company.remark().empty()) remarks.notices.push_back(company.remark());
   try {
     return run_round({loop, signals, sigchld_was_ignored, *met.channel,
-                      static_cast<int>(met.roster.mine), company.speaks()},
+                      static_cast<int>(met.roster.mine), company.speaks(), around.step.has_value()},
                      job, env, here, world, plan, remarks, ready.preparation.open_files_given);
   } catch (const std::exception& error) {
     withdraw(*met.channel, static_cast<int>(met.roster.mine),

@@ -20,7 +20,6 @@
 namespace {
 
 constexpr int kLaunchError = 1;
-constexpr int kWrongUse = 2;
 constexpr int kSignalBase = 128;
 
 using paddle_launch::Environment;
@@ -90,7 +89,8 @@ int main(int argc, char** argv) {
   try {
     return run(arguments);
   } catch (const paddle_launch::UsageError& error) {
-    return is_first_task() ? complain(program, error.what(), kWrongUse) : kWrongUse;
+    return is_first_task() ? complain(program, error.what(), paddle_launch::kWrongUseStatus)
+                           : paddle_launch::kWrongUseStatus;
   } catch (const paddle_launch::AlreadyTold& told) {
     return told.status;
   } catch (const paddle_launch::StoppedBySignal& error) {

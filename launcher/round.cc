@@ -182,7 +182,8 @@ int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, c
   Stage stage{ties, guard, console, terminal, voice, aftermath, speaks, world.first_on_node};
   const RoundResult result =
       supervise(stage, StopPolicy(static_cast<int>(processes.processes.size()),
-                                  lends_terminal ? std::optional<int>(0) : std::nullopt));
+                                  lends_terminal ? std::optional<int>(0) : std::nullopt,
+                                  ties.scheduler_signals_workers));
   terminal.take_back();
   const auto patience =
       result.user_is_impatient ? std::optional(kPatienceOfAnImpatientUser) : std::nullopt;

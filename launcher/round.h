@@ -22,8 +22,9 @@ struct JobTies {
   SignalWatch& signals;
   bool sigchld_was_ignored = false;  // when we were started: trainers are to find it so
   JobChannel& channel;
-  int node = 0;        // its place in the roster
-  bool speaks = true;  // false: another pod has the console that they share
+  int node = 0;                            // its place in the roster
+  bool speaks = true;                      // false: another pod has the console that they share
+  bool scheduler_signals_workers = false;  // as Slurm does
 };
 
 // Returns the exit status. Trainers get back the limit on open files that we were given.

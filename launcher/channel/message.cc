@@ -23,6 +23,7 @@ void fields(Wire& wire, Of<Wire, PodClaim>& claim) {
   wire.flag(claim.check);
   wire.text(claim.command, kCommand);
   wire.text(claim.problem, kText);
+  wire.number(claim.problem_status, kStatus);
 }
 
 template <typename Wire>

@@ -14,6 +14,8 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+constexpr int kWrongUseStatus = 2;
+
 // The machine or the network refused. Exit status 1.
 struct LaunchError : std::runtime_error {
   using std::runtime_error::runtime_error;

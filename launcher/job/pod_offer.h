@@ -37,9 +37,10 @@ struct PodClaim {
   int nodes = 1;
   std::optional<int> place{};  // position in --ips, or --rank
   bool sort_ip = false;
-  bool check = false;     // --check
-  std::string command{};  // the script and its arguments
-  std::string problem{};  // why this pod cannot start anything; empty: it can
+  bool check = false;      // --check
+  std::string command{};   // the script and its arguments
+  std::string problem{};   // why this pod cannot start anything; empty: it can
+  int problem_status = 1;  // what it would end with by itself
 
   bool operator==(const PodClaim&) const = default;
 };

@@ -85,7 +85,12 @@ void HubMeeting::take_offer(int member, const OfferMessage& offer) {
   const std::optional<std::string> problem = objection(offer);
   arrived_.emplace(member, offer);
   if (problem) {
-    return refuse({.status = kDisagree, .node = offer.claim.place.value_or(-1), .text = *problem},
+    // What a scheduler started together ends with one status; nodes that were typed one by one have
+    // each their own.
+    const bool is_its_own = settings_.hub_tells_for_all && !offer.claim.problem.empty();
+    return refuse({.status = is_its_own ? offer.claim.problem_status : kDisagree,
+                   .node = offer.claim.place.value_or(-1),
+                   .text = *problem},
                   kForLatecomers);
   }
   if (offer.claim.place) member_of_place_[*offer.claim.place] = member;
@@ -100,7 +105,7 @@ void HubMeeting::all_are_here() {
   }
   const auto problem = task_disagreement(pods, settings_.node_of);
   if (!problem) return loop_.stop();
-  refuse({.status = kDisagree, .node = -1, .text = *problem}, kForThoseHere);
+  refuse(*problem, kForThoseHere);
 }
 
 std::optional<std::string> HubMeeting::objection(const OfferMessage& offer) const {

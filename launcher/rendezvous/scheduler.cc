@@ -138,17 +138,17 @@ void Scheduler::share_the_way(int trainers, const GiftMaker& gift) {
 
 // The first pod speaks, and nobody ends before it has: mpirun stops all others as soon as one has
 // failed.
-void Scheduler::refuse(const std::string& problem) {
+void Scheduler::refuse(const RefusalMessage& problem) {
   const bool is_first = party_.group.mine == 0;
-  if (is_first) meeting_.tell_error(problem);
+  if (is_first) meeting_.tell_error(problem.text);
   try {
-    meeting_.share(is_first ? problem : "");
+    meeting_.share(is_first ? problem.text : "");
     meeting_.begin_close();
     meeting_.wait_for_end();
   } catch (const StoppedBySignal&) {
     // Somebody was faster; all has been said.
   }
-  throw AlreadyTold{};
+  throw AlreadyTold{problem.status};
 }
 
 Met Scheduler::meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift) {

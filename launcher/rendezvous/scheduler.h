@@ -28,7 +28,7 @@ class Scheduler final : public Rendezvous {
  private:
   std::vector<OfferMessage> gather_offers(const PodClaim& claim, const PodOffer& mine);
   std::vector<std::uint32_t> own_addresses() const;
-  [[noreturn]] void refuse(const std::string& problem);
+  [[noreturn]] void refuse(const RefusalMessage& problem);
   void share_the_way(int trainers, const GiftMaker& gift);
 
   EventLoop& loop_;

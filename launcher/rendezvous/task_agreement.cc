@@ -10,13 +10,21 @@
 namespace paddle_launch {
 namespace {
 
-std::optional<std::string> first_problem(const std::vector<OfferMessage>& pods) {
+constexpr int kDisagree = 1;
+
+std::optional<RefusalMessage> first_problem(const std::vector<OfferMessage>& pods) {
   for (const OfferMessage& pod : pods) {
-    if (!pod.claim.problem.empty()) {
-      return fmt::format("{}: {}", pod.claim.machine, pod.claim.problem);
-    }
+    if (pod.claim.problem.empty()) continue;
+    return RefusalMessage{.status = pod.claim.problem_status,
+                          .node = pod.claim.place.value_or(-1),
+                          .text = fmt::format("{}: {}", pod.claim.machine, pod.claim.problem)};
   }
   return std::nullopt;
+}
+
+std::optional<RefusalMessage> refusal(const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  return RefusalMessage{.status = kDisagree, .node = -1, .text = *text};
 }
 
 // rank = M_id * N + N_id asks for one N.
@@ -42,13 +50,13 @@ std::optional<std::string> different_counts(const std::vector<OfferMessage>& pod
 
 }  // namespace
 
-std::optional<std::string> task_disagreement(const std::vector<OfferMessage>& pods,
-                                             const std::vector<int>& node_of) {
+std::optional<RefusalMessage> task_disagreement(const std::vector<OfferMessage>& pods,
+                                                const std::vector<int>& node_of) {
   if (auto problem = first_problem(pods)) return problem;
   for (const OfferMessage& pod : pods) {
-    if (auto difference = disagreement(pods.front(), pod)) return difference;
+    if (const auto difference = disagreement(pods.front(), pod)) return refusal(difference);
   }
-  return different_counts(pods, node_of);
+  return refusal(different_counts(pods, node_of));
 }
 
 }  // namespace paddle_launch

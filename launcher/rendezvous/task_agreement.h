@@ -11,8 +11,9 @@
 
 namespace paddle_launch {
 
-// What is wrong; it names the nodes and both values. `node_of`: of each pod.
-std::optional<std::string> task_disagreement(const std::vector<OfferMessage>& pods,
-                                             const std::vector<int>& node_of);
+// What is wrong, with the status that all end with; it names the nodes and both values. `node_of`:
+// of each pod.
+std::optional<RefusalMessage> task_disagreement(const std::vector<OfferMessage>& pods,
+                                                const std::vector<int>& node_of);
 
 }  // namespace paddle_launch

@@ -12,10 +12,24 @@ constexpr std::chrono::milliseconds kBetweenInterrupts{500};
 
 bool is_typed(int signal) { return signal == SIGINT || signal == SIGQUIT; }
 
+constexpr int kSignalBase = 128;
+
+// The signal that ended it, also where its own handler turned that into an exit code.
+int signal_of(const ProcessExit& exit) {
+  return exit.signal != 0 ? exit.signal : exit.code - kSignalBase;
+}
+
+bool asks_to_end(int signal) {
+  return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
+}
+
 }  // namespace
 
-StopPolicy::StopPolicy(int workers, std::optional<int> terminal_worker)
-    : alive_(workers), terminal_worker_(terminal_worker) {}
+StopPolicy::StopPolicy(int workers, std::optional<int> terminal_worker,
+                       bool scheduler_signals_workers)
+    : alive_(workers),
+      terminal_worker_(terminal_worker),
+      scheduler_signals_workers_(scheduler_signals_workers) {}
 
 StopPolicy::Order StopPolicy::stop(Outcome because) {
   if (verdict_) return Order::Nothing;
@@ -27,6 +41,11 @@ StopPolicy::Order StopPolicy::worker_exited(const ProcessExit& exit) {
   --alive_;
   exits_.push_back(exit);
   if (!exit.failed()) return Order::Nothing;
+  if (forgiven_signal_ != 0) forgive_those_who_died_of(forgiven_signal_);
+  if (scheduler_signals_workers_ && !verdict_ && asks_to_end(signal_of(exit))) {
+    if (!doubted_) doubted_ = exit;
+    return Order::WaitForSignal;
+  }
   if (exit.worker == terminal_worker_ && is_typed(exit.signal))
     return stop(Interrupted{exit.signal});
   return stop(Failed{exit});
@@ -42,6 +61,7 @@ StopPolicy::Order StopPolicy::interrupted(int signal, SteadyTime now) {
   const bool again = first_typed_interrupt_ && now - *first_typed_interrupt_ >= kBetweenInterrupts;
   if (is_typed(signal) && again) return Order::Kill;
   if (is_typed(signal) && !first_typed_interrupt_) first_typed_interrupt_ = now;
+  if (!verdict_) forgive_those_who_died_of(signal);
   return stop(Interrupted{signal});
 }
 
@@ -50,7 +70,22 @@ StopPolicy::Order StopPolicy::guard_lost() {
   return stop(GuardLost{});
 }
 
+StopPolicy::Order StopPolicy::no_signal_came() {
+  return doubted_ ? stop(Failed{*doubted_}) : Order::Nothing;
+}
+
+void StopPolicy::forgive_those_who_died_of(int signal) {
+  if (!scheduler_signals_workers_) return;
+  forgiven_signal_ = signal;
+  for (ProcessExit& exit : exits_) {
+    if (signal_of(exit) == signal) exit.was_told_to_stop = true;
+  }
+}
+
 StopPolicy::Order StopPolicy::job_stopped(const StopCause& cause) {
+  if (!verdict_ && cause.kind == StopCause::Kind::Interrupted) {
+    forgive_those_who_died_of(cause.status - kSignalBase);
+  }
   return stop(JobStopped{cause});
 }
 

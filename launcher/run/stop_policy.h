@@ -13,18 +13,23 @@ namespace paddle_launch {
 
 class StopPolicy {
  public:
-  enum class Order { Nothing, Stop, Kill };
+  enum class Order { Nothing, Stop, Kill, WaitForSignal };
 
   // `terminal_worker`: the worker that owns the terminal; an interrupt typed there is the user's
-  // wish to end the job, not a failure of that worker.
-  explicit StopPolicy(int workers, std::optional<int> terminal_worker = {});
+  // wish to end the job, not a failure of that worker. `scheduler_signals_workers`: whoever signals
+  // us may signal the workers as well (Slurm), and one of them may be dead of it before we know.
+  explicit StopPolicy(int workers, std::optional<int> terminal_worker = {},
+                      bool scheduler_signals_workers = false);
 
   Order worker_exited(const ProcessExit& exit);
   Order not_started(const NotStarted& problem);
   Order interrupted(int signal, SteadyTime now);
   Order guard_lost();
   Order job_stopped(const StopCause& cause);
+  // No signal came after Order::WaitForSignal.
+  Order no_signal_came();
 
+  bool is_waiting_for_signal() const { return doubted_ && !verdict_; }
   bool has_verdict() const { return verdict_.has_value(); }
   Outcome outcome() const { return verdict_.value_or(Completed{}); }
   int alive() const { return alive_; }
@@ -32,9 +37,13 @@ class StopPolicy {
 
  private:
   Order stop(Outcome because);
+  void forgive_those_who_died_of(int signal);
 
   int alive_;
   std::optional<int> terminal_worker_;
+  bool scheduler_signals_workers_;
+  std::optional<ProcessExit> doubted_;  // died of a signal that we may be about to get
+  int forgiven_signal_ = 0;             // who dies of it was told to stop, by the scheduler
   std::optional<Outcome> verdict_;
   std::vector<ProcessExit> exits_;
   std::optional<SteadyTime> first_typed_interrupt_;

@@ -12,6 +12,9 @@
 namespace paddle_launch {
 namespace {
 
+// Slurm signals all processes of a task one after the other.
+constexpr std::chrono::milliseconds kForOurOwnSignal{250};
+
 SteadyTime at(std::int64_t nanoseconds) {
   return SteadyTime(std::chrono::nanoseconds(nanoseconds));
 }
@@ -46,7 +49,8 @@ Supervisor::Supervisor(EventLoop& loop, Guard& guard, Console& console, SignalWa
       signals_(signals),
       terminal_(terminal),
       policy_(std::move(policy)),
-      news_(std::move(news)) {
+      news_(std::move(news)),
+      doubt_(loop) {
   loop_.on_readable(guard_.fd(), [this] { take_reports(); });
   loop_.on_readable(signals_.fd(), [this] { take_signals(); });
 }
@@ -83,6 +87,7 @@ void Supervisor::take(const GuardReport& report) {
       return;
     case GuardReport::Kind::Drained:
       drained_ = true;
+      if (policy_.is_waiting_for_signal()) return;
       return loop_.stop();
   }
 }
@@ -105,6 +110,11 @@ void Supervisor::kill_now() const { guard_.order(GuardOrder::Kind::Kill); }
 
 void Supervisor::carry_out(StopPolicy::Order order) {
   if (order == StopPolicy::Order::Nothing) return;
+  if (order == StopPolicy::Order::WaitForSignal) {
+    if (doubt_.is_set()) return;
+    return doubt_.set(kForOurOwnSignal, [this] { carry_out(policy_.no_signal_came()); });
+  }
+  doubt_.stop();
   if (order == StopPolicy::Order::Kill) {
     guard_.order(GuardOrder::Kind::Kill);
     news_.second_interrupt();
@@ -113,6 +123,7 @@ void Supervisor::carry_out(StopPolicy::Order order) {
     news_.verdict(policy_.outcome(), policy_.alive());
   }
   keep_console_flowing();
+  if (drained_) loop_.stop();
 }
 
 // Ctrl-Z: first the trainers, then the launcher.

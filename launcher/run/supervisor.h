@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "launcher/job/outcome.h"
+#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/signals.h"
 #include "launcher/run/console.h"
@@ -63,6 +64,7 @@ class Supervisor {
   const Terminal& terminal_;
   StopPolicy policy_;
   SupervisorNews news_;
+  Alarm doubt_;  // whether a signal that ended a worker is meant for the whole job
   std::vector<int> survivors_;
   bool console_watched_ = false;
   bool drained_ = false;

@@ -13,8 +13,8 @@ OfferMessage pod(const std::string& machine, std::size_t trainers) {
   return message;
 }
 
-bool says(const std::optional<std::string>& text, const std::string& words) {
-  return text && text->find(words) != std::string::npos;
+bool says(const std::optional<RefusalMessage>& refusal, const std::string& words) {
+  return refusal && refusal->text.find(words) != std::string::npos;
 }
 
 TEST(TaskDisagreement, CountsTheTrainersOfANodeNotOfAPod) {
@@ -23,13 +23,16 @@ TEST(TaskDisagreement, CountsTheTrainersOfANodeNotOfAPod) {
 
 TEST(TaskDisagreement, NamesBothNodesAndBothCounts) {
   const auto problem = task_disagreement({pod("a", 4), pod("b", 4), pod("c", 2)}, {0, 1, 2});
-  EXPECT_TRUE(says(problem, "a has 4 and c has 2")) << *problem;
+  EXPECT_TRUE(says(problem, "a has 4 and c has 2")) << problem->text;
 }
 
 TEST(TaskDisagreement, TellsWhatHindersANode) {
   auto sick = pod("b", 0);
   sick.claim.problem = "no cards";
-  EXPECT_EQ(task_disagreement({pod("a", 4), sick}, {0, 1}), "b: no cards");
+  sick.claim.problem_status = 2;
+  const auto problem = task_disagreement({pod("a", 4), sick}, {0, 1});
+  EXPECT_TRUE(says(problem, "b: no cards"));
+  EXPECT_EQ(problem->status, 2);
 }
 
 TEST(TaskDisagreement, RefusesLaunchersOfTwoVersions) {

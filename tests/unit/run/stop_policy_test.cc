@@ -76,5 +76,36 @@ TEST(StopPolicy, ControlCAtTheTrainersTerminalIsTheUsersWishNotAFailure) {
   EXPECT_TRUE(std::holds_alternative<Failed>(without_terminal.outcome()));
 }
 
+TEST(StopPolicy, AWorkerThatTheSchedulerSignalledIsNotBlamed) {
+  StopPolicy policy(2, {}, true);
+  EXPECT_EQ(policy.worker_exited({.worker = 1, .signal = SIGTERM}), Order::WaitForSignal);
+  EXPECT_TRUE(policy.is_waiting_for_signal());
+  EXPECT_EQ(policy.interrupted(SIGTERM, kStart), Order::Stop);
+  EXPECT_EQ(policy.outcome(), Outcome(Interrupted{SIGTERM}));
+  EXPECT_EQ(policy.worker_exited({.worker = 0, .code = 128 + SIGTERM}), Order::Nothing);
+  for (const ProcessExit& exit : policy.exits()) EXPECT_FALSE(exit.failed_by_itself());
+}
+
+TEST(StopPolicy, NorWhenAnotherNodeHeardOfTheSignalFirst) {
+  StopPolicy policy(1, {}, true);
+  policy.worker_exited({.worker = 0, .signal = SIGTERM});
+  const StopCause cause{.kind = StopCause::Kind::Interrupted, .status = 128 + SIGTERM};
+  EXPECT_EQ(policy.job_stopped(cause), Order::Stop);
+  EXPECT_FALSE(policy.exits().front().failed_by_itself());
+}
+
+TEST(StopPolicy, ASignalForOneWorkerAloneIsItsFailure) {
+  StopPolicy policy(2, {}, true);
+  policy.worker_exited({.worker = 1, .signal = SIGTERM});
+  EXPECT_EQ(policy.no_signal_came(), Order::Stop);
+  EXPECT_EQ(policy.outcome(), Outcome(Failed{{.worker = 1, .signal = SIGTERM}}));
+  EXPECT_EQ(policy.no_signal_came(), Order::Nothing);
+}
+
+TEST(StopPolicy, OnlyASchedulerGivesReasonToDoubt) {
+  StopPolicy policy(1);
+  EXPECT_EQ(policy.worker_exited({.worker = 0, .signal = SIGTERM}), Order::Stop);
+}
+
 }  // namespace
 }  // namespace paddle_launch
