@@ -58,7 +58,7 @@ HubMeeting::HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd li
 Met HubMeeting::run(const GiftMaker& gift) {
   if (!claim_.problem.empty()) {
     const std::string text = fmt::format("{}: {}", node_name(mine_), claim_.problem);
-    refuse({.status = kDisagree, .node = 0, .text = text}, kForLatecomers);
+    refuse({.status = status_of(claim_), .node = 0, .text = text}, kForLatecomers);
   }
   ticking_.set(kTick, [this] { tick(); });
   try {
@@ -85,16 +85,19 @@ void HubMeeting::take_offer(int member, const OfferMessage& offer) {
   const std::optional<std::string> problem = objection(offer);
   arrived_.emplace(member, offer);
   if (problem) {
-    // What a scheduler started together ends with one status; nodes that were typed one by one have
-    // each their own.
-    const bool is_its_own = settings_.hub_tells_for_all && !offer.claim.problem.empty();
-    return refuse({.status = is_its_own ? offer.claim.problem_status : kDisagree,
+    return refuse({.status = status_of(offer.claim),
                    .node = offer.claim.place.value_or(-1),
                    .text = *problem},
                   kForLatecomers);
   }
   if (offer.claim.place) member_of_place_[*offer.claim.place] = member;
   if (static_cast<int>(arrived_.size()) + 1 == claim_.nodes) all_are_here();
+}
+
+// What a scheduler started together ends with one status; of nodes that were typed one by one each
+// ends with its own.
+int HubMeeting::status_of(const PodClaim& claim) const {
+  return settings_.hub_tells_for_all && !claim.problem.empty() ? claim.problem_status : kDisagree;
 }
 
 void HubMeeting::all_are_here() {

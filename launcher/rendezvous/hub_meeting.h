@@ -35,6 +35,7 @@ class HubMeeting {
   void take(int member, const Message& message);
   void take_offer(int member, const OfferMessage& offer);
   std::optional<std::string> objection(const OfferMessage& offer) const;
+  int status_of(const PodClaim& claim) const;
   void all_are_here();
   void gone(int member);
   bool has_told_for_all() const {
