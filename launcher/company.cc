@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <numeric>
@@ -12,12 +13,15 @@
 
 #include "launcher/job/card.h"
 #include "launcher/job/errors.h"
+#include "launcher/os/alarm.h"
 #include "launcher/os/ipv4.h"
 #include "launcher/os/read_file.h"
 #include "launcher/site/visible_cards.h"
 
 namespace paddle_launch {
 namespace {
+
+constexpr std::chrono::seconds kForTheFirstTask{3};
 
 // Named by the user, then nowhere else; otherwise where they are installed beside the launcher.
 std::vector<std::string> plugin_directories(const Environment& env) {
@@ -57,7 +61,12 @@ NodeCard own_card(const Environment& env, const Machine& here) {
 
 Company::Company(EventLoop& loop, const JobSpec& job, const Environment& env,
                  const Surroundings& around, const Machine& here)
-    : here_(here), env_(env), around_(around), choice_(choose_way(job, around)), way_(choice_.way) {
+    : loop_(loop),
+      here_(here),
+      env_(env),
+      around_(around),
+      choice_(choose_way(job, around)),
+      way_(choice_.way) {
   if (way_ != Way::Tasks) return;
   const bool tells = around_.task == 0 && !job.quiet;
   meeting_ = std::make_unique<TaskMeeting>(
@@ -92,13 +101,15 @@ void Company::gather_through_plugins() {
     return;
   }
   const std::string text = fmt::format(
-      "{} started {} launchers together, and none of the plugins that join them can be used:\n{}\n"
+      "{} started {} launchers together, and on {} none of the plugins that join them can be "
+      "used:\n{}\n"
       "Install paddle-launch with its plugins and the MPI or PMIx library on every node, say with "
       "PADDLE_LAUNCH_PLUGIN_DIR where the plugins are, or name the nodes with --bootstrap tcp and "
       "--ips.",
       around_.launched_by.empty() ? "somebody" : around_.launched_by,
-      around_.tasks == 0 ? "perhaps several" : std::to_string(around_.tasks), meeting_->reasons());
-  if (around_.task.value_or(0) != 0) throw AlreadyTold{};
+      around_.tasks == 0 ? "perhaps several" : std::to_string(around_.tasks), here_.host_name,
+      meeting_->reasons());
+  if (around_.task.value_or(0) != 0) let_the_first_task_speak();
   throw LaunchError(text);
 }
 
@@ -125,6 +136,14 @@ std::vector<std::string> Company::contradictions(const JobSpec& job, const Roste
   if (!has_master) return {};
   return {fmt::format("--master {}:{} with --nnodes {} is not what counts: {}", job.master->host,
                       job.master->port, job.nnodes, truth)};
+}
+
+// What hinders us hinders the first task as well, as a rule: it says so, ends, and whoever started
+// us ends us with it. Only where it does not, the trouble is this node's own.
+void Company::let_the_first_task_speak() {
+  Alarm alarm(loop_);
+  alarm.set(kForTheFirstTask, [this] { loop_.stop(); });
+  loop_.run();
 }
 
 void Company::read_step() {

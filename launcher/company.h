@@ -45,8 +45,10 @@ class Company {
 
  private:
   void gather_through_plugins();
+  void let_the_first_task_speak();
   void read_step();
 
+  EventLoop& loop_;
   const Machine& here_;
   const Environment& env_;
   Surroundings around_;

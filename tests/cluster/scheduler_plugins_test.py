@@ -40,7 +40,7 @@ class MissingPluginsTest(SchedulerCase):
 
     def assert_none_can_be_used(self, done, job, starter, tasks, reasons):
         self.assertNotEqual(done.returncode, 0)
-        self.assert_once(done, f"{ERROR}{starter} started {tasks} launchers together, and none of the plugins that "
+        self.assert_once(done, f"{ERROR}{starter} started {tasks} launchers together, and on n1 none of the plugins that "
                          "join them can be used:\n" + "\n".join(reasons) + "\nInstall paddle-launch with its plugins")
         self.assertEqual(self.environments(job), {})
 
@@ -50,6 +50,14 @@ class MissingPluginsTest(SchedulerCase):
         done = self.openmpi(*self.command("job", FOUR), options=EXPORT, env={"PADDLE_LAUNCH_PLUGIN_DIR": folder})
         self.assert_none_can_be_used(done, "job", "mpirun", 4, [
             f"{folder}/mpi-openmpi.so: {folder}/mpi-openmpi.so: file too short", f"{folder}/pmix.so: no such file"])
+
+    def test_no_plugin_on_one_node_is_told_by_that_node(self):
+        folder = self.plugins("empty")
+        program = self.only_on("n3", f"export PADDLE_LAUNCH_PLUGIN_DIR={folder}")
+        done = self.openmpi(*self.command("job", FOUR, program=program))
+        self.assertNotEqual(done.returncode, 0)
+        self.assert_once(done, f"{ERROR}mpirun started 4 launchers together, and on n3 none of the plugins", "pmix.so")
+        self.assertEqual(self.environments("job"), {})
 
     def test_no_plugin_under_hydra_is_an_error(self):
         folder = self.plugins("empty")
