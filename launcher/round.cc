@@ -192,7 +192,8 @@ int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, c
   aftermath.tell_end(voice, result, verdict);
   console.finish(ties.signals, patience);
   guard.wait_for_end();
-  ties.channel.close();
+  // A member with a console of its own has nothing to wait for.
+  if (ties.channel.is_hub() || !ties.speaks) ties.channel.close();
   return verdict.first.status;
 }
 

@@ -112,7 +112,7 @@ void MemberChannel::close() {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - EventLoop::Clock::now()).count();
     if (left <= 0 || poll(&hub, 1, static_cast<int>(left)) == 0) return;
-    std::array<char, 4096> ignored;
+    std::array<char, 4096> ignored{};
     const ssize_t size = recv(hub.fd, ignored.data(), ignored.size(), MSG_DONTWAIT);
     if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) return;
   }
