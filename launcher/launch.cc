@@ -67,19 +67,15 @@ struct Readiness {
   std::string problem_text;
 };
 
-OwnNode own_node(const JobSpec& job, const Machine& here, const Company& company) {
-  return company.is_scheduled()
-             ? own_node_of_task(job, here, static_cast<std::size_t>(company.group().mine))
-             : find_own_node(job, here);
-}
-
 Readiness get_ready(const JobSpec& job, const Environment& env, const Machine& here,
                     const Company& company) {
   Readiness ready;
   // Who does not know which node it is cannot tell the others anything; a scheduler knows.
-  if (!company.is_scheduled()) ready.me = own_node(job, here, company);
+  if (!company.is_scheduled()) ready.me = find_own_node(job, here);
   try {
-    ready.me = own_node(job, here, company);
+    if (company.is_scheduled()) {
+      ready.me = own_node_of_task(job, here, static_cast<std::size_t>(company.group().mine));
+    }
     ready.preparation =
         prepare(job, env, here, ready.me.host, company.group().share, company.has_several_pods());
   } catch (const std::exception& error) {

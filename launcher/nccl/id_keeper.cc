@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,6 +16,7 @@
 #include "launcher/nccl/keeper_process.h"
 #include "launcher/nccl/keeper_wire.h"
 #include "launcher/os/check.h"
+#include "launcher/os/forked_child.h"
 #include "launcher/text/signal_name.h"
 
 namespace paddle_launch {
@@ -28,39 +28,6 @@ using std::chrono::steady_clock;
 // The longest to wait for a killed keeper to be gone; usually it takes a few milliseconds.
 constexpr milliseconds kLastBreath{500};
 
-// Signals stay blocked from before the fork on: a handler of the launcher's must not run in the
-// child, and nothing but SIGKILL ends it before the launcher does.
-pid_t fork_keeper(int socket, const NcclSearch& search) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t launcher = getpid();
-  const pid_t child = fork();
-  const int error = errno;
-  if (child == 0) be_the_keeper(socket, launcher, search);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
-  return check(child, "fork");
-}
-
-enum class Life { Going, Gone };
-
-// Reaps it if it is dead. Gone as well is what somebody else has reaped: its number may be a
-// stranger's, who must not be killed.
-Life look_after(pid_t child, int* status) {
-  return waitpid(child, status, WNOHANG) == 0 ? Life::Going : Life::Gone;
-}
-
-Life look_after_for(pid_t child, milliseconds patience, int* status) {
-  const auto until = steady_clock::now() + patience;
-  for (timespec pause{0, 20'000};; pause.tv_nsec = std::min(pause.tv_nsec * 2, 1'000'000L)) {
-    if (look_after(child, status) == Life::Gone) return Life::Gone;
-    if (steady_clock::now() >= until) return Life::Going;
-    nanosleep(&pause, nullptr);
-  }
-}
-
 }  // namespace
 
 NcclKeeper::NcclKeeper(const NcclSearch& search) {
@@ -68,7 +35,8 @@ NcclKeeper::NcclKeeper(const NcclSearch& search) {
   check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
   socket_.reset(ends[0]);
   const UniqueFd theirs(ends[1]);
-  pid_ = fork_keeper(theirs.get(), search);
+  pid_ = fork_with_signals_blocked(
+      [&](pid_t launcher) { be_the_keeper(theirs.get(), launcher, search); });
 }
 
 NcclKeeper::NcclKeeper(NcclKeeper&& other) noexcept
@@ -94,10 +62,9 @@ NcclKeeper::~NcclKeeper() { end(); }
 void NcclKeeper::end() {
   socket_.reset();
   if (pid_ < 0) return;
-  int status = 0;
-  if (look_after(pid_, &status) == Life::Going) {
+  if (!is_gone(pid_)) {
     kill(pid_, SIGKILL);
-    look_after_for(pid_, kLastBreath, &status);
+    is_gone_within(pid_, kLastBreath);
   }
   pid_ = -1;
 }
@@ -141,7 +108,7 @@ void NcclKeeper::take(const std::string& packet) {
 void NcclKeeper::explain_the_end() {
   int status = 0;
   std::string how;
-  if (look_after_for(pid_, kLastBreath, &status) == Life::Gone) {
+  if (is_gone_within(pid_, kLastBreath, &status)) {
     pid_ = -1;
     if (WIFSIGNALED(status)) how = fmt::format("by {} ", signal_name(WTERMSIG(status)));
   }

@@ -3,26 +3,23 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
-#include <ctime>
 #include <utility>
 #include <vector>
 
 #include "launcher/os/check.h"
 #include "launcher/os/close_all_but.h"
+#include "launcher/os/forked_child.h"
 
 namespace paddle_launch {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 constexpr char kComplete = '\x06';  // the last byte of a complete answer
 // The longest that a child which was killed may need to be gone; usually it is a fraction of one.
@@ -63,51 +60,23 @@ bool write_all(int fd, std::string_view bytes) {
   }
 }
 
-// Signals stay blocked from before the fork on: a handler of the launcher's must not run in the
-// child, where the descriptor it writes to belongs to something else.
-pid_t fork_child(int answer, const std::function<std::string()>& work) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  const int error = errno;
-  if (child == 0) be_the_child(answer, parent, work);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
-  return check(child, "fork");
-}
-
-// Reaps it if it is dead. True as well for what somebody else has reaped: it is no child of ours
-// any more, and its number may be a stranger's, who must not be killed.
-bool is_gone(pid_t child) { return waitpid(child, nullptr, WNOHANG) != 0; }
-
 // Killed, and not gone in time.
 std::vector<pid_t>& left_behind() {
   static std::vector<pid_t> children;
   return children;
 }
 
-bool is_gone_within(pid_t child, milliseconds patience) {
-  const auto until = steady_clock::now() + patience;
-  for (timespec pause{0, 20'000};; pause.tv_nsec = std::min(pause.tv_nsec * 2, 1'000'000L)) {
-    if (is_gone(child)) return true;
-    if (steady_clock::now() >= until) return false;
-    nanosleep(&pause, nullptr);
-  }
-}
-
 }  // namespace
 
 SideChild::SideChild(const std::function<std::string()>& work) {
-  std::erase_if(left_behind(), is_gone);
+  std::erase_if(left_behind(), [](pid_t child) { return is_gone(child); });
   std::array<int, 2> ends{};
   check(pipe2(ends.data(), O_CLOEXEC), "pipe2");
   answer_.reset(ends[0]);
   const UniqueFd writing(ends[1]);
   check(fcntl(ends[0], F_SETFL, O_NONBLOCK), "fcntl");
-  pid_ = fork_child(writing.get(), work);
+  pid_ = fork_with_signals_blocked(
+      [&](pid_t launcher) { be_the_child(writing.get(), launcher, work); });
 }
 
 SideChild::SideChild(SideChild&& other) noexcept
