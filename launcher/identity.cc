@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/identity.h"
 
-#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -55,13 +54,6 @@ ChannelIdentity protected_by_token(const JobSpec& job, const Machine& here,
   return identity;
 }
 
-std::optional<Key> key_of(const std::optional<std::string>& bytes) {
-  Key key{};
-  if (!bytes || bytes->size() != key.size()) return std::nullopt;
-  std::copy(bytes->begin(), bytes->end(), key.begin());
-  return key;
-}
-
 }  // namespace
 
 std::string command_text(const JobSpec& job) {
@@ -89,16 +81,16 @@ ChannelIdentity step_identity(const JobSpec& job, const Environment& env, const 
   const Token token = find_token(job, env);
   const Key secret = random_key();
   const auto letter =
-      token.secret.empty()
-          ? munge_seal({reinterpret_cast<const char*>(secret.data()), secret.size()}, env)
-          : std::nullopt;
+      token.secret.empty() ? munge_seal(std::string(bytes_of(secret)), env) : std::nullopt;
   if (!letter) return protected_by_token(job, here, words, token, notices);
   ChannelIdentity identity = identity_of(job, here, words);
   identity.secret = secret;
   if (is_hub) {
     identity.card.sealed_secret = *letter;
   } else {
-    identity.open = [&env](const std::string& sealed) { return key_of(munge_open(sealed, env)); };
+    identity.open = [&env](const std::string& sealed) {
+      return key_of(munge_open(sealed, env).value_or(""));
+    };
   }
   return identity;
 }

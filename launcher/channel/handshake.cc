@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/channel/handshake.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "launcher/channel/wire.h"
@@ -18,17 +17,6 @@ constexpr std::string_view kHubProves = "the hub knows the secret";
 constexpr std::string_view kMemberProves = "the member knows the secret";
 constexpr std::string_view kToMember = "frames to the member";
 constexpr std::string_view kToHub = "frames to the hub";
-
-std::string_view bytes_of(const Key& key) {
-  return {reinterpret_cast<const char*>(key.data()), key.size()};
-}
-
-std::optional<Key> key_of(std::string_view bytes) {
-  if (bytes.size() != kKeyBytes) return std::nullopt;
-  Key key{};
-  std::copy(bytes.begin(), bytes.end(), key.begin());
-  return key;
-}
 
 std::string shortened(const std::string& word) { return word.substr(0, kLongestWord); }
 

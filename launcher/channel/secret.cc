@@ -3,6 +3,7 @@
 
 #include <sodium.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "launcher/channel/wire.h"
@@ -24,6 +25,17 @@ void make_ready() {
 }
 
 }  // namespace
+
+std::string_view bytes_of(const Key& key) {
+  return {reinterpret_cast<const char*>(key.data()), key.size()};
+}
+
+std::optional<Key> key_of(std::string_view bytes) {
+  if (bytes.size() != kKeyBytes) return std::nullopt;
+  Key key{};
+  std::copy(bytes.begin(), bytes.end(), key.begin());
+  return key;
+}
 
 Key job_secret(std::string_view token, std::string_view job) {
   make_ready();

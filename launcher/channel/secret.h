@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,9 @@ namespace paddle_launch {
 
 constexpr std::size_t kKeyBytes = 32;
 using Key = std::array<unsigned char, kKeyBytes>;
+
+std::string_view bytes_of(const Key& key);
+std::optional<Key> key_of(std::string_view bytes);  // none: not as many bytes as a key has
 
 // `token`: the user's secret, or their name where there is none. `job`: what tells this job apart
 // from others of the same user on the same hosts.

@@ -29,7 +29,7 @@ struct TheWay {
 
 std::string encode_way(const TheWay& way) {
   WireWriter out;
-  out.text({reinterpret_cast<const char*>(way.secret.data()), way.secret.size()});
+  out.text(bytes_of(way.secret));
   out.varint(static_cast<std::uint64_t>(way.port));
   out.varint(way.addresses.size());
   for (const std::uint32_t address : way.addresses) out.varint(address);
@@ -40,15 +40,15 @@ std::string encode_way(const TheWay& way) {
 TheWay decode_way(std::string_view bytes) {
   WireReader in(bytes);
   TheWay way;
-  const std::string secret = in.text(way.secret.size());
+  const auto secret = key_of(in.text(kKeyBytes));
   way.port = static_cast<int>(in.varint(UINT16_MAX));
   way.addresses.resize(in.count());
   for (auto& address : way.addresses) address = static_cast<std::uint32_t>(in.varint(UINT32_MAX));
   way.gift = in.text(in.left());
-  if (!in.finished_well() || secret.size() != way.secret.size()) {
+  if (!in.finished_well() || !secret) {
     throw LaunchError("what task 0 told about the way to it makes no sense");
   }
-  std::copy(secret.begin(), secret.end(), way.secret.begin());
+  way.secret = *secret;
   return way;
 }
 
