@@ -21,6 +21,7 @@ void fields(Wire& wire, Of<Wire, PodClaim>& claim) {
   wire.maybe(claim.place, [&](auto& place) { wire.number(place, kRanks); });
   wire.flag(claim.sort_ip);
   wire.flag(claim.check);
+  wire.text(claim.layout, kCommand);
   wire.text(claim.command, kCommand);
   wire.text(claim.problem, kText);
   wire.number(claim.problem_status, kStatus);
@@ -125,6 +126,20 @@ void fields(Wire& wire, Of<Wire, CheckDoneMessage>& message) {
   wire.list(message.check.tries, kNoLimit);
   wire.ranks(message.check.silent);
 }
+
+template <typename Wire>
+void fields(Wire& wire, Of<Wire, ServersListenMessage>& message) {
+  wire.ranks(message.servers);
+}
+
+template <typename Wire>
+void fields(Wire& /*wire*/, Of<Wire, StartWorkersMessage>& /*message*/) {}
+
+template <typename Wire>
+void fields(Wire& /*wire*/, Of<Wire, WorkersDoneMessage>& /*message*/) {}
+
+template <typename Wire>
+void fields(Wire& /*wire*/, Of<Wire, StopServersMessage>& /*message*/) {}
 
 namespace {
 

@@ -98,9 +98,30 @@ struct CheckDoneMessage {
   bool operator==(const CheckDoneMessage&) const = default;
 };
 
-using Message = std::variant<OfferMessage, WaitingMessage, RosterMessage, RefusalMessage,
-                             StopMessage, KillMessage, ClockMessage, EndingMessage, VerdictMessage,
-                             CheckReadyMessage, CheckGoMessage, CheckRowMessage, CheckDoneMessage>;
+// A job with parameter servers. Member to hub: these servers of mine listen, or are waited for no
+// longer.
+struct ServersListenMessage {
+  std::vector<int> servers{};  // their places in the list of servers
+  bool operator==(const ServersListenMessage&) const = default;
+};
+// Hub to members: all servers are there, workers may start.
+struct StartWorkersMessage {
+  bool operator==(const StartWorkersMessage&) const = default;
+};
+// Member to hub: all workers of mine have ended well.
+struct WorkersDoneMessage {
+  bool operator==(const WorkersDoneMessage&) const = default;
+};
+// Hub to members: all workers of the job have ended well, servers are needed no longer.
+struct StopServersMessage {
+  bool operator==(const StopServersMessage&) const = default;
+};
+
+using Message =
+    std::variant<OfferMessage, WaitingMessage, RosterMessage, RefusalMessage, StopMessage,
+                 KillMessage, ClockMessage, EndingMessage, VerdictMessage, CheckReadyMessage,
+                 CheckGoMessage, CheckRowMessage, CheckDoneMessage, ServersListenMessage,
+                 StartWorkersMessage, WorkersDoneMessage, StopServersMessage>;
 
 std::string encode(const Message& message);
 

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/job/server_spec.h"
+
 namespace paddle_launch {
 
 enum class Mode { Collective, ParameterServer, ParameterServerHeter, Rpc };
@@ -48,6 +50,7 @@ struct MeetingPoint {
 struct JobSpec {
   Script script;
   Mode mode = Mode::Collective;
+  std::optional<ServerSpec> servers;  // in the two modes with parameter servers
 
   std::optional<CardChoice> cards;
   bool assume_cards = false;  // --assume_gpus: the named cards are taken to be there

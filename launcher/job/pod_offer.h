@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "launcher/job/card.h"
+#include "launcher/job/role.h"
 
 namespace paddle_launch {
 
@@ -18,12 +19,23 @@ struct TrainerOffer {
   bool operator==(const TrainerOffer&) const = default;
 };
 
+// One process in a job with parameter servers.
+struct RoleOffer {
+  Role role = Role::Trainer;
+  int stage = 1;   // of a heterogeneous worker: 2 or more
+  int index = -1;  // its place in the list of its role; -1: as the pods stand in the roster
+  int port = 0;
+
+  bool operator==(const RoleOffer&) const = default;
+};
+
 struct PodOffer {
-  std::string name;                   // six letters, as POD_NAME
-  std::string host;                   // as it stands in endpoints
-  std::optional<CardKind> card_kind;  // none: CPU
-  std::vector<TrainerOffer> trainers;
-  int master_port = 0;  // offered for PADDLE_MASTER
+  std::string name;                    // six letters, as POD_NAME
+  std::string host;                    // as it stands in endpoints
+  std::optional<CardKind> card_kind;   // none: CPU
+  std::vector<TrainerOffer> trainers;  // of a collective job
+  std::vector<RoleOffer> roles{};      // of a job with parameter servers
+  int master_port = 0;                 // offered for PADDLE_MASTER, or for Gloo's meeting point
 
   bool operator==(const PodOffer&) const = default;
 };
@@ -38,6 +50,7 @@ struct PodClaim {
   std::optional<int> place{};  // position in --ips, or --rank
   bool sort_ip = false;
   bool check = false;      // --check
+  std::string layout{};    // the servers and workers that were asked for; empty: collective
   std::string command{};   // the script and its arguments
   std::string problem{};   // why this pod cannot start anything; empty: it can
   int problem_status = 1;  // what it would end with by itself

@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "launcher/job/card.h"
+#include "launcher/job/role.h"
 
 namespace paddle_launch {
 
 using EnvVar = std::pair<std::string, std::string>;
 
 struct ProcessSpec {
-  int rank = 0;
+  Role role = Role::Trainer;
+  int rank = 0;  // of a trainer; of others the place in the list of their role
   int local_rank = 0;
   std::string endpoint{};
   std::vector<Card> cards{};
@@ -31,10 +33,17 @@ struct ProcessPlan {
   std::vector<EnvVar> common_env;  // the launcher's variables that all processes share
   std::vector<EnvVar> inherited;   // the user's environment, less what must not be passed on
   std::vector<ProcessSpec> processes;
+  int held_back = 0;  // so many, the last ones, are not started before the order comes
+  int followed = 0;   // the process that the console shows
   int world_size = 0;
+  int servers = 0;  // of the whole job, as the next
+  int heter_workers = 0;
   std::string host;  // this node, as it stands in endpoints
   int nodes = 1;     // of the whole job
 
+  int size_of(Role role) const {
+    return role == Role::Trainer ? world_size : role == Role::Server ? servers : heter_workers;
+  }
   bool operator==(const ProcessPlan&) const = default;
 };
 
