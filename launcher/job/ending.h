@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "launcher/job/failure.h"
+#include "launcher/job/role.h"
 #include "launcher/job/stop_cause.h"
 
 namespace paddle_launch {
@@ -18,8 +19,8 @@ struct PodEnding {
   // Those who failed by themselves before they were told to stop, in the order of their deaths.
   // Only the first carries the end of its log.
   std::vector<FailureRecord> failures{};
-  std::vector<int> stopped{};  // ranks that were told to stop
-  // A rank of this pod whose log ends with an error of its own, not with the complaint of a lost
+  std::vector<ProcessName> stopped{};  // those who were told to stop
+  // A process of this pod whose log ends with an error of its own, not with the complaint of a lost
   // neighbour, whether it died by itself or was stopped.
   std::optional<Suspicion> confession{};
   bool first_is_echo = false;  // the first failure's log only complains of a lost neighbour
@@ -29,9 +30,10 @@ struct PodEnding {
 
 struct JobVerdict {
   StopCause first{};
-  std::string doubt{};                    // not empty: why "first" is not certain
-  std::vector<int> aborted{};             // the ranks of the ABORT line; none: no such line
-  std::vector<int> stopped{};             // ranks that were stopped because of it
+  std::string doubt{};  // not empty: why "first" is not certain
+  // Those of the ABORT line, with the role that it speaks of first; none: no such line.
+  std::vector<ProcessName> aborted{};
+  std::vector<ProcessName> stopped{};     // because of it
   std::vector<FailureRecord> failures{};  // of the whole job, the first cause first
   std::optional<Suspicion> suspicion{};
   std::vector<std::string> silent{};  // nodes that did not tell how they ended

@@ -5,12 +5,14 @@
 #include <string>
 
 #include "launcher/job/outcome.h"
+#include "launcher/job/role.h"
 
 namespace paddle_launch {
 
 struct FailureRecord {
   ProcessExit exit{};  // its times are of the steady clock of its own node
-  int rank = 0;
+  Role role = Role::Trainer;
+  int rank = 0;  // of a trainer; of others the place in the list of their role
   int local_rank = 0;
   std::string node{};   // host name and, where it differs, the address in the endpoints
   std::string cards{};  // "card 3" or "CPU"
@@ -20,16 +22,19 @@ struct FailureRecord {
   bool log_readable = true;
   long oom_kills = 0;
 
+  ProcessName name() const { return {role, rank}; }
   bool operator==(const FailureRecord&) const = default;
 };
 
-// A rank that was stopped, or died after the first, although its log says that it began.
+// A process that was stopped, or died after the first, although its log says that it began.
 struct Suspicion {
+  Role role = Role::Trainer;
   int rank = 0;
   std::string node{};
   std::string log_path{};
   std::string log_excerpt{};
 
+  ProcessName name() const { return {role, rank}; }
   bool operator==(const Suspicion&) const = default;
 };
 

@@ -32,6 +32,7 @@ struct CheckedNode {
   std::string host{};     // as in the endpoints
   std::string machine{};  // its host name
   int trainers = 0;
+  int processes = 0;  // of a job with parameter servers, which has no trainers then
   int cards = 0;
   ClockDifference wall_clock{};
 

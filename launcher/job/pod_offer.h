@@ -51,6 +51,7 @@ struct PodClaim {
   bool sort_ip = false;
   bool check = false;      // --check
   std::string layout{};    // the servers and workers that were asked for; empty: collective
+  std::string name{};      // what this pod is called in messages; empty: its node
   std::string command{};   // the script and its arguments
   std::string problem{};   // why this pod cannot start anything; empty: it can
   int problem_status = 1;  // what it would end with by itself

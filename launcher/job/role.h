@@ -14,7 +14,8 @@ struct ProcessName {
   Role role = Role::Trainer;
   int index = 0;
 
-  auto operator<=>(const ProcessName&) const = default;
+  // clang-tidy takes the 0 that the compiler compares with for a pointer.
+  auto operator<=>(const ProcessName&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 }  // namespace paddle_launch

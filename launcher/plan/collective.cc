@@ -4,21 +4,41 @@
 #include <utility>
 
 namespace paddle_launch {
+namespace {
 
-CollectivePlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& settings,
-                               const Program& program, const Environment& user,
-                               const std::vector<std::vector<int>>& cpus, bool give_stdin) {
+std::string endpoints_log(const WorldPlan& world) {
+  std::string text = "PADDLE_TRAINER_ENDPOINTS:\n";
+  for (const Trainer& trainer : world.trainers) text += trainer.endpoint + "\n";
+  return text;
+}
+
+// One for each node, as they stand in the endpoints.
+std::string hosts_of(const WorldPlan& world) {
+  std::string hosts;
+  for (const Trainer& trainer : world.trainers) {
+    if (trainer.local_rank != 0) continue;
+    hosts += (hosts.empty() ? "" : ",") + trainer.endpoint.substr(0, trainer.endpoint.rfind(':'));
+  }
+  return hosts;
+}
+
+}  // namespace
+
+PodPlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& settings,
+                        const Program& program, const Environment& user,
+                        const std::vector<std::vector<int>>& cpus, bool give_stdin) {
   PaddleEnv env = common_env(world, settings, user);
-  CollectivePlan plan;
+  PodPlan plan;
   for (int i = 0; i < world.my_count; ++i) {
     const auto local = static_cast<std::size_t>(i);
     const Trainer& trainer = world.trainers.at(static_cast<std::size_t>(world.first_mine) + local);
     plan.processes.processes.push_back({
+        .role = Role::Trainer,
         .rank = trainer.rank,
         .local_rank = trainer.local_rank,
         .endpoint = trainer.endpoint,
         .cards = trainer.cards,
-        .env = trainer_env(world, trainer),
+        .env = trainer_env(world, trainer, settings.rpc),
         .cpus = local < cpus.size() ? cpus[local] : std::vector<int>{},
         .log_path = settings.log_dir + "/workerlog." + std::to_string(trainer.rank),
         .has_stdin = give_stdin && trainer.rank == 0,
@@ -32,9 +52,14 @@ CollectivePlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& 
   plan.processes.inherited = inherited_env(user, env.common, own, settings.under_scheduler);
   plan.processes.common_env = std::move(env.common);
   plan.processes.world_size = static_cast<int>(world.trainers.size());
+  plan.processes.nodes = world.nodes;
   plan.log_dir = settings.log_dir;
   plan.backup_env = std::move(env.backup);
   plan.backup_path = std::move(env.backup_path);
+  plan.endpoints_log = endpoints_log(world);
+  plan.first_on_node = world.first_on_node;
+  plan.card_kind = world.card_kind;
+  plan.hosts = hosts_of(world);
   return plan;
 }
 

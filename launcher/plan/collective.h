@@ -2,29 +2,21 @@
 // The processes of this pod in collective training.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
-#include "launcher/job/process_spec.h"
 #include "launcher/job/program.h"
 #include "launcher/job/world_plan.h"
 #include "launcher/plan/paddle_env.h"
+#include "launcher/plan/pod_plan.h"
 
 namespace paddle_launch {
 
-struct CollectivePlan {
-  ProcessPlan processes;
-  std::string log_dir;             // absolute
-  std::vector<EnvVar> backup_env;  // goes into the file backup_path, when that is not empty
-  std::string backup_path;
-};
-
 // `cpus`: one set for each of my trainers, empty sets when nothing is bound. `give_stdin`: rank 0
 // gets ours.
-CollectivePlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& settings,
-                               const Program& program, const Environment& user,
-                               const std::vector<std::vector<int>>& cpus, bool give_stdin);
+PodPlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& settings,
+                        const Program& program, const Environment& user,
+                        const std::vector<std::vector<int>>& cpus, bool give_stdin);
 
 }  // namespace paddle_launch

@@ -59,6 +59,24 @@ bool belongs_to_an_outer_job(const std::string& name) {
 
 }  // namespace
 
+void add_lists(std::vector<EnvVar> lists, const PaddleEnvSettings& settings, int number,
+               PaddleEnv& env) {
+  const bool too_long = std::any_of(lists.begin(), lists.end(), [](const EnvVar& list) {
+    return list.second.size() >= kLongestValue;
+  });
+  if (too_long) {
+    env.backup = std::move(lists);
+    env.backup_path = settings.log_dir + "/backup_env." + std::to_string(number) + ".json";
+    env.common.emplace_back("PADDLE_BACKUP_ENV_PATH", env.backup_path);
+  } else {
+    env.common.insert(env.common.end(), lists.begin(), lists.end());
+  }
+}
+
+std::string gloo_folder(const PaddleEnvSettings& settings, const std::string& pod_name) {
+  return settings.temporary_dir + "/paddle-launch-gloo-" + pod_name;
+}
+
 PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
                      const Environment& user) {
   const std::string size = std::to_string(world.trainers.size());
@@ -68,12 +86,12 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
       {"PADDLE_GLOBAL_SIZE", size},
       {"PADDLE_LOCAL_SIZE", std::to_string(world.local_size)},
       {"PADDLE_NNODES", std::to_string(world.nodes)},
-      {"PADDLE_MASTER", world.master},
+      // The readers of rpc open a store of their own there, and know it by this name.
+      {settings.rpc ? "PADDLE_MASTER_ENDPOINT" : "PADDLE_MASTER", world.master},
       {"PADDLE_DISTRI_BACKEND", resolved_backend(world, settings.backend)},
       {"PADDLE_WITH_GLOO", lookup(user, "PADDLE_WITH_GLOO").value_or("0")},
       {"PADDLE_GLOO_RENDEZVOUS", "3"},
-      // Only named, never made: rendezvous 3 is HTTP and does not use it, but readers want it set.
-      {"PADDLE_GLOO_FS_PATH", settings.temporary_dir + "/paddle-launch-gloo-" + world.pod_name},
+      {"PADDLE_GLOO_FS_PATH", gloo_folder(settings, world.pod_name)},
       {"PADDLE_AUTO_CLUSTER", "0"},
       {"PADDLE_LOG_DIR", settings.log_dir},
       {"POD_NAME", world.pod_name},
@@ -87,23 +105,13 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
   if (numbered_by_us && user.count("CUDA_DEVICE_ORDER") == 0) {
     env.common.emplace_back("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
   }
-  std::vector<EnvVar> lists = {{"PADDLE_TRAINER_ENDPOINTS", all_endpoints(world)},
-                               {"PADDLE_WORLD_DEVICE_IDS", world_device_ids(world)}};
-  const bool too_long = std::any_of(lists.begin(), lists.end(), [](const EnvVar& list) {
-    return list.second.size() >= kLongestValue;
-  });
-  if (too_long) {
-    env.backup = std::move(lists);
-    env.backup_path =
-        settings.log_dir + "/backup_env." + std::to_string(world.first_mine) + ".json";
-    env.common.emplace_back("PADDLE_BACKUP_ENV_PATH", env.backup_path);
-  } else {
-    env.common.insert(env.common.end(), lists.begin(), lists.end());
-  }
+  add_lists({{"PADDLE_TRAINER_ENDPOINTS", all_endpoints(world)},
+             {"PADDLE_WORLD_DEVICE_IDS", world_device_ids(world)}},
+            settings, world.first_mine, env);
   return env;
 }
 
-std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer) {
+std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer, bool rpc) {
   const std::string rank = std::to_string(trainer.rank);
   const std::string local_rank = std::to_string(trainer.local_rank);
   const std::string cards = card_indices(trainer, ',');
@@ -115,6 +123,7 @@ std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer) 
       {"PADDLE_CURRENT_ENDPOINT", trainer.endpoint},
       {"PADDLE_LOCAL_DEVICE_IDS", cards},
   };
+  if (rpc) env.emplace_back("PADDLE_WORKER_ENDPOINT", trainer.endpoint);
   if (!world.card_kind) return env;
   env.emplace_back(words_of(*world.card_kind).selected_flag, cards);
   env.emplace_back("FLAGS_selected_accelerators", cards);

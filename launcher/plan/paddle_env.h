@@ -18,6 +18,7 @@ struct PaddleEnvSettings {
   std::string job_id;
   std::string temporary_dir;
   bool under_scheduler = false;  // mpirun, mpiexec or srun started this launcher
+  bool rpc = false;              // --run_mode rpc
   std::vector<EnvVar> more{};    // what the launcher hands over besides
 };
 
@@ -30,9 +31,17 @@ struct PaddleEnv {
 // A string of 128 KiB or more makes execve fail; lists of this size go into a file instead.
 constexpr std::size_t kLongestValue = 120 * 1024;
 
+// Adds the lists, or the name of the file where they are. `number`: tells this pod's file from
+// others in one directory.
+void add_lists(std::vector<EnvVar> lists, const PaddleEnvSettings& settings, int number,
+               PaddleEnv& env);
+
+// Only named, never made: rendezvous 3 is HTTP and does not use it, but readers want it set.
+std::string gloo_folder(const PaddleEnvSettings& settings, const std::string& pod_name);
+
 PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
                      const Environment& user);
-std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer);
+std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer, bool rpc = false);
 
 // The user's environment less the proxies (kept as *_original), less what an outer launcher set for
 // its own trainers, less every name that `common` or `own` sets, and `under_scheduler` less what is

@@ -4,22 +4,17 @@
 #include <cstddef>
 
 namespace paddle_launch {
-namespace {
 
 int node_of(const Roster& roster, std::size_t pod) {
   return roster.node_of.empty() ? static_cast<int>(pod) : roster.node_of.at(pod);
 }
 
-// One name for all pods of a node: a launcher for each card gives the trainers the same environment
-// as one launcher for all.
 const std::string& name_of_my_node(const Roster& roster) {
   std::size_t first = roster.mine;
   while (first > 0 && node_of(roster, first - 1) == node_of(roster, roster.mine)) --first;
   const std::string& name = roster.pods.at(first).name;
   return name.empty() ? roster.pods.at(roster.mine).name : name;
 }
-
-}  // namespace
 
 WorldPlan plan_world(const Roster& roster) {
   WorldPlan world;

@@ -2,6 +2,9 @@
 // Ranks, endpoints and the master of the whole job, from the roster.
 #pragma once
 
+#include <cstddef>
+#include <string>
+
 #include "launcher/job/roster.h"
 #include "launcher/job/world_plan.h"
 
@@ -9,5 +12,11 @@ namespace paddle_launch {
 
 // rank = M_id * N + N_id: pods in the roster's order, cards in the order given on each.
 WorldPlan plan_world(const Roster& roster);
+
+int node_of(const Roster& roster, std::size_t pod);
+
+// One name for all pods of a node: a launcher for each card gives the trainers the same environment
+// as one launcher for all.
+const std::string& name_of_my_node(const Roster& roster);
 
 }  // namespace paddle_launch

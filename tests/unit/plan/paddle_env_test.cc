@@ -113,7 +113,7 @@ TEST(InheritedEnv, UnderASchedulerItsVariablesAreLeftOut) {
 
   PaddleEnvSettings settings = kSettings;
   settings.under_scheduler = true;
-  const CollectivePlan plan =
+  const PodPlan plan =
       plan_collective(world_of(1, 0), settings, {"/bin/true", {"/bin/true"}}, user, {}, false);
   EXPECT_EQ(plan.processes.inherited,
             (std::vector<EnvVar>{{"HOME", "/root"}, {"SLURM_JOB_ID", "42"}}));
@@ -127,8 +127,8 @@ TEST(CommonEnv, TheLocalSizeIsTheNodesAndNotTheLaunchers) {
 }
 
 TEST(PlanCollective, GivesEachTrainerItsLogItsCpusAndRankZeroTheInput) {
-  const CollectivePlan plan = plan_collective(world_of(2, 0), kSettings,
-                                              {"/bin/true", {"/bin/true"}}, {}, {{0}, {1}}, true);
+  const PodPlan plan = plan_collective(world_of(2, 0), kSettings, {"/bin/true", {"/bin/true"}}, {},
+                                       {{0}, {1}}, true);
   ASSERT_EQ(plan.processes.processes.size(), 2U);
   EXPECT_EQ(plan.processes.processes[1].log_path, "/logs/workerlog.1");
   EXPECT_EQ(plan.processes.processes[1].cpus, std::vector<int>{1});

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/plan/parameter_server.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "launcher/plan/old_env.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::array kInOrderOfStart = {Role::Server, Role::Trainer, Role::HeterWorker};
+
+std::string log_path(const std::string& log_dir, ProcessName name) {
+  const char* const kind = name.role == Role::Server    ? "/serverlog."
+                           : name.role == Role::Trainer ? "/workerlog."
+                                                        : "/heterlog.";
+  return log_dir + kind + std::to_string(name.index);
+}
+
+std::string endpoints_log(const std::vector<std::string>& workers,
+                          const std::vector<std::string>& servers) {
+  std::string text = "PADDLE_TRAINER_ENDPOINTS:\n";
+  for (const std::string& endpoint : workers) text += endpoint + "\n";
+  text += "PADDLE_PSERVERS_IP_PORT_LIST:\n";
+  for (const std::string& endpoint : servers) text += endpoint + "\n";
+  return text;
+}
+
+std::vector<std::string> endpoints(const std::vector<RoleProcess>& list) {
+  std::vector<std::string> texts;
+  texts.reserve(list.size());
+  for (const RoleProcess& process : list) texts.push_back(process.endpoint());
+  return texts;
+}
+
+std::vector<Card> card_of_turn(const RoleProcess& process, const CardsOfNode& node) {
+  if (process.name.role == Role::Server || node.cards.empty()) return {};
+  return {node.cards[static_cast<std::size_t>(process.on_node) % node.cards.size()]};
+}
+
+// Everything that some process of ours sets; what the user says of it is for none of them.
+std::vector<EnvVar> all_own(const std::vector<ProcessSpec>& processes) {
+  std::vector<EnvVar> all;
+  for (const ProcessSpec& spec : processes) all.insert(all.end(), spec.env.begin(), spec.env.end());
+  return all;
+}
+
+std::string hosts_of(const ServerWorld& world) {
+  std::vector<std::string> hosts;
+  std::string text;
+  for (const Role role : kInOrderOfStart) {
+    for (const RoleProcess& process : world.of(role)) {
+      if (std::find(hosts.begin(), hosts.end(), process.host) != hosts.end()) continue;
+      hosts.push_back(process.host);
+      text += (text.empty() ? "" : ",") + process.host;
+    }
+  }
+  return text;
+}
+
+int followed_process(const std::vector<ProcessSpec>& processes) {
+  const auto worker = std::find_if(processes.begin(), processes.end(), [](const ProcessSpec& spec) {
+    return spec.role == Role::Trainer && spec.rank == 0;
+  });
+  return worker == processes.end() ? 0 : static_cast<int>(worker - processes.begin());
+}
+
+}  // namespace
+
+PodPlan plan_servers(const ServerWorld& world, const ServerSpec& spec,
+                     const PaddleEnvSettings& settings, const Program& program,
+                     const CardsOfNode& cards, const Environment& user, bool stdin_to_worker) {
+  PaddleEnv env = common_server_env(world, spec, settings);
+  PodPlan plan;
+  std::vector<ProcessSpec>& processes = plan.processes.processes;
+  for (const Role role : kInOrderOfStart) {
+    for (const RoleProcess& process : world.of(role)) {
+      if (process.pod != world.my_pod) continue;
+      if (role != Role::Server) ++plan.processes.held_back;
+      processes.push_back(
+          {.role = role,
+           .rank = process.name.index,
+           .local_rank = process.on_node,
+           .endpoint = process.endpoint(),
+           .cards = card_of_turn(process, cards),
+           .env = role_env(world, spec, process, cards, user),
+           .cpus = {},
+           .log_path = log_path(settings.log_dir, process.name),
+           .has_stdin = stdin_to_worker && role == Role::Trainer && process.name.index == 0});
+    }
+  }
+  plan.processes.followed = followed_process(processes);
+  plan.processes.program = program.path;
+  plan.processes.argv = program.argv;
+  plan.processes.inherited =
+      inherited_env(user, env.common, all_own(processes), settings.under_scheduler);
+  std::erase_if(plan.processes.inherited,
+                [](const EnvVar& variable) { return is_of_one_old_process(variable.first); });
+  plan.processes.common_env = std::move(env.common);
+  plan.processes.world_size = static_cast<int>(world.workers.size());
+  plan.processes.servers = static_cast<int>(world.servers.size());
+  plan.processes.heter_workers = static_cast<int>(world.heter_workers.size());
+  plan.processes.nodes = world.nodes;
+  plan.log_dir = settings.log_dir;
+  plan.backup_env = std::move(env.backup);
+  plan.backup_path = std::move(env.backup_path);
+  plan.endpoints_log = endpoints_log(endpoints(world.workers), endpoints(world.servers));
+  plan.first_on_node = world.first_on_node;
+  plan.card_kind = cards.kind;
+  plan.hosts = hosts_of(world);
+  return plan;
+}
+
+PodPlan plan_as_it_is(const ServerSpec& spec, const PaddleEnvSettings& settings,
+                      const Program& program, const Environment& user, bool give_stdin) {
+  const ProcessName name = *spec.as_it_is;
+  PodPlan plan;
+  plan.processes.processes = {{.role = name.role,
+                               .rank = name.index,
+                               .log_path = log_path(settings.log_dir, name),
+                               .has_stdin = give_stdin}};
+  plan.processes.program = program.path;
+  plan.processes.argv = program.argv;
+  plan.processes.common_env = {{"PADDLE_LAUNCH_JOB", settings.job_id}};
+  for (const auto& variable : user) {
+    if (variable.first != "PADDLE_LAUNCH_JOB") plan.processes.inherited.push_back(variable);
+  }
+  plan.processes.world_size = std::max<int>(1, static_cast<int>(spec.workers.size()));
+  plan.processes.servers = static_cast<int>(spec.servers.size());
+  plan.log_dir = settings.log_dir;
+  plan.endpoints_log = endpoints_log(spec.workers, spec.servers);
+  return plan;
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes of this pod in a job with parameter servers.
+#pragma once
+
+#include <string>
+
+#include "launcher/job/environment.h"
+#include "launcher/job/program.h"
+#include "launcher/job/server_spec.h"
+#include "launcher/job/server_world.h"
+#include "launcher/plan/pod_plan.h"
+#include "launcher/plan/server_env.h"
+
+namespace paddle_launch {
+
+// Servers first: workers are held back until all servers of the job are there. `stdin_to_worker`:
+// worker 0 gets our input.
+PodPlan plan_servers(const ServerWorld& world, const ServerSpec& spec,
+                     const PaddleEnvSettings& settings, const Program& program,
+                     const CardsOfNode& cards, const Environment& user, bool stdin_to_worker);
+
+// One process in the environment as it is (ServerSpec::as_it_is).
+PodPlan plan_as_it_is(const ServerSpec& spec, const PaddleEnvSettings& settings,
+                      const Program& program, const Environment& user, bool give_stdin);
+
+}  // namespace paddle_launch

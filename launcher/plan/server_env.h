@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The environment that Paddle's readers of 2.0 to 3.x find in a job with parameter servers, and on
+// request the one of Paddle's first cluster documents. Every name is written in the .cc files.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/job/environment.h"
+#include "launcher/job/process_spec.h"
+#include "launcher/job/server_spec.h"
+#include "launcher/job/server_world.h"
+#include "launcher/plan/paddle_env.h"
+
+namespace paddle_launch {
+
+// The cards of this node from which its workers take one each, in turns.
+struct CardsOfNode {
+  std::optional<CardKind> kind{};  // none: CPU
+  std::vector<Card> cards{};
+};
+
+PaddleEnv common_server_env(const ServerWorld& world, const ServerSpec& spec,
+                            const PaddleEnvSettings& settings);
+
+// Of one process of this pod. Servers get back what the user says of visible cards.
+std::vector<EnvVar> role_env(const ServerWorld& world, const ServerSpec& spec,
+                             const RoleProcess& process, const CardsOfNode& cards,
+                             const Environment& user);
+
+}  // namespace paddle_launch

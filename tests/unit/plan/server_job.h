@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rosters and variables of jobs with parameter servers, for the tests of this room.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "launcher/job/process_spec.h"
+#include "launcher/job/roster.h"
+#include "launcher/plan/pod_roles.h"
+#include "launcher/plan/server_world.h"
+
+namespace paddle_launch {
+
+using Variables = std::map<std::string, std::string>;
+
+inline Variables as_map(const std::vector<EnvVar>& env) { return {env.begin(), env.end()}; }
+
+inline PodOffer pod_at(const ServerSpec& spec, const std::string& host, NodeShare share = {}) {
+  PodOffer offer{.name = "abcdef",
+                 .host = host,
+                 .card_kind = {},
+                 .trainers = {},
+                 .roles = roles_of_pod(spec, host, share),
+                 .master_port = 6000};
+  int port = 7000;
+  for (RoleOffer& role : offer.roles) {
+    if (role.port == 0) role.port = port++;
+  }
+  return offer;
+}
+
+// Positions and nodes disagree: n1 has servers and workers, n2 workers, n3 a server.
+inline ServerSpec interleaved() {
+  ServerSpec spec;
+  spec.servers = {"n1:6170", "n3:6171"};
+  spec.workers = {"n2:6172", "n1:6173", "n2:6174", "n1:6175"};
+  return spec;
+}
+
+inline Roster roster_of(const ServerSpec& spec, const std::vector<std::string>& hosts,
+                        std::size_t mine) {
+  Roster roster{.pods = {}, .mine = mine};
+  for (const std::string& host : hosts) roster.pods.push_back(pod_at(spec, host));
+  return roster;
+}
+
+inline ServerWorld world_of(const ServerSpec& spec, const std::vector<std::string>& hosts,
+                            std::size_t mine = 0) {
+  return plan_server_world(roster_of(spec, hosts, mine), spec.http_port);
+}
+
+}  // namespace paddle_launch

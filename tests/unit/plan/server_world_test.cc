@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/plan/server_world.h"
+
+#include <gtest/gtest.h>
+
+#include "launcher/job/errors.h"
+#include "tests/unit/plan/server_job.h"
+
+namespace paddle_launch {
+namespace {
+
+std::vector<std::string> endpoints(const std::vector<RoleProcess>& list) {
+  std::vector<std::string> texts;
+  for (const RoleProcess& process : list) texts.push_back(process.endpoint());
+  return texts;
+}
+
+ServerSpec numbers(int servers, int workers) {
+  ServerSpec spec;
+  spec.server_num = servers;
+  spec.worker_num = workers;
+  return spec;
+}
+
+TEST(RolesOfPod, AListGivesEachNodeItsOwnEntriesWithTheirPlaces) {
+  const auto roles = roles_of_pod(interleaved(), "n1", {});
+  ASSERT_EQ(roles.size(), 3U);
+  EXPECT_EQ(roles[0], (RoleOffer{Role::Server, 1, 0, 6170}));
+  EXPECT_EQ(roles[1], (RoleOffer{Role::Trainer, 1, 1, 6173}));
+  EXPECT_EQ(roles[2], (RoleOffer{Role::Trainer, 1, 3, 6175}));
+  EXPECT_EQ(roles_of_pod(interleaved(), "n3", {}).size(), 1U);
+}
+
+TEST(RolesOfPod, AHostThatBeginsLikeAnotherIsAnother) {
+  ServerSpec spec;
+  spec.servers = {"10.0.0.12:6170"};
+  spec.workers = {"10.0.0.1:6171"};
+  const auto roles = roles_of_pod(spec, "10.0.0.1", {});
+  ASSERT_EQ(roles.size(), 1U);
+  EXPECT_EQ(roles[0].role, Role::Trainer);
+}
+
+TEST(RolesOfPod, LaunchersOfANodeShareItsWorkersAndTheFirstHasItsServers) {
+  const auto first = roles_of_pod(numbers(2, 5), "", {.local = 0, .launchers = 3});
+  const auto last = roles_of_pod(numbers(2, 5), "", {.local = 2, .launchers = 3});
+  EXPECT_EQ(first.size(), 4U);
+  EXPECT_EQ(last.size(), 1U);
+  EXPECT_EQ(last.front().role, Role::Trainer);
+  EXPECT_EQ(roles_of_pod(numbers(1, 1), "", {.local = 1, .launchers = 2}).size(), 0U);
+}
+
+TEST(RolesOfPod, TheOldVariablesNameOneProcess) {
+  ServerSpec spec;
+  spec.old_role =
+      OldRole{.mine = {Role::Trainer, 1}, .server_hosts = {"ps0", "ps1"}, .trainers = 2};
+  EXPECT_EQ(roles_of_pod(spec, "", {}), (std::vector<RoleOffer>{{Role::Trainer, 1, 1, 0}}));
+  spec.old_role->mine = {Role::Server, 1};
+  EXPECT_EQ(roles_of_pod(spec, "ps1", {}), (std::vector<RoleOffer>{{Role::Server, 1, 1, 6174}}));
+}
+
+TEST(PlanServerWorld, ListsKeepTheirOrderWhereverTheProcessesAre) {
+  const ServerWorld world = world_of(interleaved(), {"n1", "n3", "n2"}, 2);
+  EXPECT_EQ(endpoints(world.servers), interleaved().servers);
+  EXPECT_EQ(endpoints(world.workers), interleaved().workers);
+  EXPECT_EQ(world.workers[0].pod, 2U);
+  EXPECT_EQ(world.workers[2].on_node, 1);
+  EXPECT_EQ(world.gloo_endpoint, "n1:6000");
+  EXPECT_EQ(world.nodes, 3);
+}
+
+TEST(PlanServerWorld, NumbersCountForEachNode) {
+  const ServerWorld world = world_of(numbers(1, 2), {"10.0.0.1", "10.0.0.2"});
+  EXPECT_EQ(endpoints(world.servers), (std::vector<std::string>{"10.0.0.1:7000", "10.0.0.2:7000"}));
+  EXPECT_EQ(endpoints(world.workers), (std::vector<std::string>{"10.0.0.1:7001", "10.0.0.1:7002",
+                                                                "10.0.0.2:7001", "10.0.0.2:7002"}));
+}
+
+TEST(PlanServerWorld, ALauncherForEachWorkerMakesTheSameWorldAsOneForANode) {
+  const ServerSpec spec = numbers(1, 2);
+  Roster roster{.pods = {}, .mine = 1, .node_of = {0, 0, 1, 1}};
+  for (const std::string host : {"10.0.0.1", "10.0.0.2"}) {
+    for (int local = 0; local < 2; ++local) {
+      roster.pods.push_back(pod_at(spec, host, {.local = local, .launchers = 2}));
+    }
+  }
+  const ServerWorld world = plan_server_world(roster, {});
+  ASSERT_EQ(world.workers.size(), 4U);
+  EXPECT_EQ(world.workers[1].host, "10.0.0.1");
+  EXPECT_EQ(world.workers[1].on_node, 1);
+  EXPECT_EQ(world.workers[2].host, "10.0.0.2");
+  EXPECT_EQ(world.nodes, 2);
+  EXPECT_FALSE(world.first_on_node);
+}
+
+TEST(PlanServerWorld, HeterogeneousWorkersAreCountedByStages) {
+  ServerSpec spec = numbers(1, 1);
+  spec.heter_worker_num = {1, 2};
+  const ServerWorld world = world_of(spec, {"n1", "n2"});
+  ASSERT_EQ(world.heter_workers.size(), 6U);
+  std::vector<int> stages;
+  for (const RoleProcess& process : world.heter_workers) stages.push_back(process.stage);
+  EXPECT_EQ(stages, (std::vector<int>{2, 2, 3, 3, 3, 3}));
+  EXPECT_EQ(world.heter_workers[1].host, "n2");
+}
+
+TEST(PlanServerWorld, TheUsersPortIsGloosMeetingPoint) {
+  ServerSpec spec = interleaved();
+  spec.http_port = 8900;
+  EXPECT_EQ(world_of(spec, {"n1", "n3", "n2"}).gloo_endpoint, "n1:8900");
+}
+
+TEST(PlanServerWorld, APlaceThatNobodyFillsIsAnError) {
+  EXPECT_THROW(world_of(interleaved(), {"n1", "n3"}), LaunchError);
+  EXPECT_THROW(world_of(interleaved(), {"n1", "n3", "n2", "n2"}), LaunchError);
+}
+
+TEST(OffsetOf, ServersWorkersAndHeterogeneousWorkersFollowEachOther) {
+  ServerSpec spec = numbers(1, 2);
+  spec.heter_worker_num = {1};
+  EXPECT_EQ(offset_of(spec, Role::Server, 0), 0);
+  EXPECT_EQ(offset_of(spec, Role::Trainer, 1), 2);
+  EXPECT_EQ(offset_of(spec, Role::HeterWorker, 0), 3);
+  EXPECT_EQ(processes_of_node(spec), 4);
+}
+
+}  // namespace
+}  // namespace paddle_launch
