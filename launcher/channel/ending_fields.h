@@ -35,6 +35,7 @@ void fields(Wire& wire, Of<Wire, ProcessExit>& exit) {
 template <typename Wire>
 void fields(Wire& wire, Of<Wire, FailureRecord>& failure) {
   fields(wire, failure.exit);
+  wire.one_of(failure.role, Role::HeterWorker);
   wire.number(failure.rank, kRanks);
   wire.number(failure.local_rank, kRanks);
   wire.text(failure.node, kText);
@@ -48,6 +49,7 @@ void fields(Wire& wire, Of<Wire, FailureRecord>& failure) {
 
 template <typename Wire>
 void fields(Wire& wire, Of<Wire, Suspicion>& suspicion) {
+  wire.one_of(suspicion.role, Role::HeterWorker);
   wire.number(suspicion.rank, kRanks);
   wire.text(suspicion.node, kText);
   wire.text(suspicion.log_path, kText);
@@ -58,7 +60,7 @@ template <typename Wire>
 void fields(Wire& wire, Of<Wire, PodEnding>& ending) {
   fields(wire, ending.own);
   wire.list(ending.failures, kMostFailures);
-  wire.ranks(ending.stopped);
+  wire.names(ending.stopped);
   wire.maybe(ending.confession, [&](auto& confession) { fields(wire, confession); });
   wire.flag(ending.first_is_echo);
 }
@@ -67,8 +69,8 @@ template <typename Wire>
 void fields(Wire& wire, Of<Wire, JobVerdict>& verdict) {
   fields(wire, verdict.first);
   wire.text(verdict.doubt, kText);
-  wire.ranks(verdict.aborted);
-  wire.ranks(verdict.stopped);
+  wire.names(verdict.aborted);
+  wire.names(verdict.stopped);
   wire.list(verdict.failures, kMostFailures);
   wire.maybe(verdict.suspicion, [&](auto& suspicion) { fields(wire, suspicion); });
   wire.texts(verdict.silent, kText);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostRanks = 1'000'000;  // when a list of ranks is written out again
 constexpr std::size_t kLeastBytesOfRun = 2;
+constexpr std::size_t kLeastBytesOfStretch = 1 + 1 + kLeastBytesOfRun;  // its role, its runs
 constexpr Range kDistances{-kRanks.most - 1, kRanks.most};
 
 int rank_in_range(int rank) {
@@ -36,6 +37,23 @@ std::vector<Run> runs_of(const std::vector<int>& ranks) {
     }
   }
   return runs;
+}
+
+// Names in a row that have one role.
+struct Stretch {
+  Role role = Role::Trainer;
+  std::vector<int> indices{};
+};
+
+std::vector<Stretch> stretches_of(const std::vector<ProcessName>& names) {
+  std::vector<Stretch> stretches;
+  const std::size_t count = std::min(names.size(), kMostRanks);
+  for (std::size_t i = 0; i < count; ++i) {
+    const ProcessName& name = names[i];
+    if (stretches.empty() || stretches.back().role != name.role) stretches.push_back({name.role});
+    stretches.back().indices.push_back(name.index);
+  }
+  return stretches;
 }
 
 }  // namespace
@@ -74,6 +92,16 @@ void FieldWriter::ranks(const std::vector<int>& ranks) {
   }
 }
 
+// Stretch by stretch, so that their order is kept too.
+void FieldWriter::names(const std::vector<ProcessName>& names) {
+  const std::vector<Stretch> stretches = stretches_of(names);
+  wire_.varint(stretches.size());
+  for (const Stretch& stretch : stretches) {
+    one_of(stretch.role, Role::HeterWorker);
+    ranks(stretch.indices);
+  }
+}
+
 void FieldWriter::pod(const PodOffer& pod) { write_pod(wire_, pod, PodOffer{}, nullptr); }
 
 void FieldReader::flag(bool& value) {
@@ -104,6 +132,20 @@ void FieldReader::ranks(std::vector<int>& ranks) {
     if (ranks.size() + static_cast<std::size_t>(more) >= kMostRanks) return wire_.fail();
     for (std::int64_t rank = first; rank <= last; ++rank) ranks.push_back(static_cast<int>(rank));
     next = last + 1;
+  }
+}
+
+void FieldReader::names(std::vector<ProcessName>& names) {
+  const std::size_t stretches = wire_.count(kLeastBytesOfStretch);
+  for (std::size_t i = 0; i < stretches && !wire_.failed(); ++i) {
+    Stretch stretch;
+    one_of(stretch.role, Role::HeterWorker);
+    ranks(stretch.indices);
+    // One spelling only: what belongs together stands together.
+    const bool goes_on = !names.empty() && names.back().role == stretch.role;
+    const bool too_many = stretch.indices.size() > kMostRanks - names.size();
+    if (stretch.indices.empty() || goes_on || too_many) return wire_.fail();
+    for (const int index : stretch.indices) names.push_back({stretch.role, index});
   }
 }
 

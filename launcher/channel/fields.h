@@ -17,6 +17,7 @@
 
 #include "launcher/channel/wire.h"
 #include "launcher/job/pod_offer.h"
+#include "launcher/job/role.h"
 #include "launcher/job/stop_cause.h"
 
 namespace paddle_launch {
@@ -60,6 +61,7 @@ class FieldWriter {
   void packed(std::string_view value) { wire_.text(value); }
   void texts(const std::vector<std::string>& values, TextRule rule);
   void ranks(const std::vector<int>& ranks);
+  void names(const std::vector<ProcessName>& names);
   void pod(const PodOffer& pod);
 
   template <typename Enum>
@@ -102,6 +104,7 @@ class FieldReader {
   void packed(std::string& value) { value = wire_.text(wire_.left()); }
   void texts(std::vector<std::string>& values, TextRule rule);
   void ranks(std::vector<int>& ranks);
+  void names(std::vector<ProcessName>& names);
   void pod(PodOffer& pod);
 
   template <typename Enum>

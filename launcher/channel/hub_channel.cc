@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/channel/open_accounts.h"
 #include "launcher/job/errors.h"
 
 namespace paddle_launch {
@@ -16,24 +17,6 @@ constexpr std::chrono::seconds kLastWord{2};
 
 }  // namespace
 
-std::vector<PodAccount> open_accounts(const Roster& roster) {
-  std::vector<PodAccount> accounts;
-  int rank = 0;
-  for (std::size_t i = 0; i < roster.pods.size(); ++i) {
-    const PodOffer& pod = roster.pods[i];
-    const int ranks = static_cast<int>(pod.trainers.size());
-    accounts.push_back({.host = pod.host, .first_rank = rank, .ranks = ranks});
-    // Among several launchers of a node, the one that is meant.
-    if (roster.shares_its_node(i)) {
-      accounts.back().host +=
-          ranks == 1 ? fmt::format(" (launcher of rank {})", rank)
-                     : fmt::format(" (launcher of ranks {} to {})", rank, rank + ranks - 1);
-    }
-    rank += ranks;
-  }
-  return accounts;
-}
-
 StopCause pod_lost(int node, const std::string& host, const std::string& why) {
   return {.kind = StopCause::Kind::PodLost,
           .node = node,
@@ -41,6 +24,10 @@ StopCause pod_lost(int node, const std::string& host, const std::string& why) {
           .text = fmt::format("node {} was lost: {}", host,
                               why == kClosedByOther ? "its launcher ended without a word" : why),
           .at = EventLoop::Clock::now()};
+}
+
+std::string lost_after_work(const std::string& host) {
+  return fmt::format("node {} was lost after all workers had finished", host);
 }
 
 HubChannel::HubChannel(EventLoop& loop, std::unique_ptr<Hub> hub, const Roster& roster,
@@ -109,6 +96,7 @@ void HubChannel::refuse_latecomer(int member) {
 }
 
 void HubChannel::take_stop(int member, int node, StopCause cause) {
+  if (done_) return;
   cause.node = node;
   const auto now = EventLoop::Clock::now();
   if (const auto clock = hub_->clock_of(member)) {
@@ -140,12 +128,17 @@ void HubChannel::lose(int member, const std::string& why) {
   awaited_.erase(node);
   // Whoever has told its end, or why it stops, may go.
   if (decided_ || account(node).ending || account(node).cause) return decide_when_complete();
-  account(node).cause = pod_lost(node, account(node).host, why);
-  stop_all(*account(node).cause, node);
+  if (done_) {
+    if (events_.remark) events_.remark(lost_after_work(account(node).host));
+  } else {
+    account(node).cause = pod_lost(node, account(node).host, why);
+    stop_all(*account(node).cause, node);
+  }
   decide_when_complete();
 }
 
 void HubChannel::tell_stop(const StopCause& own) {
+  if (done_) return;
   if (!account(mine_).cause) account(mine_).cause = own;
   stop_all(own, mine_);
 }
@@ -160,6 +153,9 @@ void HubChannel::stop_all(const StopCause& cause, int but_node) {
   }
   if (but_node != mine_) events_.stop(cause);
 }
+
+// A reason to stop that came first stays the reason.
+void HubChannel::work_is_done() { done_ = !stopping_; }
 
 void HubChannel::tell_kill() { tell(KillMessage{}); }
 
@@ -182,7 +178,7 @@ void HubChannel::decide_when_complete() {
 
 void HubChannel::decide_now() {
   if (std::exchange(decided_, true)) return;
-  const JobVerdict verdict = judge(accounts_);
+  const JobVerdict verdict = judge(done_ ? without_causes(accounts_) : accounts_);
   send_verdict(verdict);
   events_.verdict(verdict);
 }

@@ -24,6 +24,7 @@ class HubChannel final : public JobChannel {
   void set_events(Events events) override;
   void tell_stop(const StopCause& own) override;
   void tell_kill() override;
+  void work_is_done() override;
   void tell_ending(const PodEnding& mine) override;
   void decide_now() override;
   void tell(const Message& message) override;
@@ -51,13 +52,13 @@ class HubChannel final : public JobChannel {
   std::set<int> awaited_;  // the places that have neither ended nor gone
   Events events_;
   bool stopping_ = false;
+  bool done_ = false;  // all workers have ended well
   bool decided_ = false;
 };
 
-// The accounts to begin with: who has which ranks.
-std::vector<PodAccount> open_accounts(const Roster& roster);
-
 // "node 10.0.0.3 was lost: …", for exit status 75.
 StopCause pod_lost(int node, const std::string& host, const std::string& why);
+// The remark when that is no reason to stop any more.
+std::string lost_after_work(const std::string& host);
 
 }  // namespace paddle_launch

@@ -21,7 +21,7 @@ class JobChannel {
     std::function<void()> kill;                  // somebody's user is impatient
     std::function<void(const JobVerdict&)> verdict;
     std::function<void(const std::string&)> remark;
-    std::function<void(int node, const Message&)> other;  // what only --check says
+    std::function<void(int node, const Message&)> other;  // what --check and parameter servers say
   };
 
   JobChannel() = default;
@@ -33,6 +33,9 @@ class JobChannel {
   // This pod's own reason to stop.
   virtual void tell_stop(const StopCause& own) = 0;
   virtual void tell_kill() = 0;
+  // All workers of the whole job have ended well: nothing that happens from now on is a reason to
+  // stop.
+  virtual void work_is_done() = 0;
   // This pod's processes are gone. The verdict comes when all have said so.
   virtual void tell_ending(const PodEnding& mine) = 0;
   // Gives up on whoever has not told how it ended; the verdict comes at once.

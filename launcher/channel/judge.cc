@@ -45,10 +45,6 @@ std::string doubt_about(const std::vector<TimedCause>& causes) {
   return "";
 }
 
-void add_ranks_of(const PodAccount& pod, std::vector<int>& ranks) {
-  for (int i = 0; i < pod.ranks; ++i) ranks.push_back(pod.first_rank + i);
-}
-
 // Nodes that hang on one switch are lost together: all of them are named.
 std::string text_of_all_lost(const std::vector<TimedCause>& causes) {
   std::string text = causes.front().cause.text;
@@ -58,18 +54,24 @@ std::string text_of_all_lost(const std::vector<TimedCause>& causes) {
   return text;
 }
 
-std::vector<int> aborted_ranks(const std::vector<PodAccount>& pods, StopCause::Kind because) {
-  std::vector<int> ranks;
+std::vector<ProcessName> aborted_by(const std::vector<PodAccount>& pods, StopCause::Kind because) {
+  std::vector<ProcessName> names;
   for (const PodAccount& pod : pods) {
     if (because == StopCause::Kind::PodLost && !pod.ending && pod.cause &&
         pod.cause->kind == StopCause::Kind::PodLost) {
-      add_ranks_of(pod, ranks);
+      names.insert(names.end(), pod.names.begin(), pod.names.end());
     }
     if (because != StopCause::Kind::WorkerFailed || !pod.ending) continue;
-    for (const FailureRecord& failure : pod.ending->failures) ranks.push_back(failure.rank);
+    for (const FailureRecord& failure : pod.ending->failures) names.push_back(failure.name());
   }
-  std::sort(ranks.begin(), ranks.end());
-  return ranks;
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// The ABORT line speaks of the first one's role.
+void put_first(Role role, std::vector<ProcessName>& names) {
+  std::stable_partition(names.begin(), names.end(),
+                        [role](const ProcessName& name) { return name.role == role; });
 }
 
 // The first cause's pod first, the others in the order of the pods.
@@ -91,13 +93,13 @@ std::vector<FailureRecord> all_failures(const std::vector<PodAccount>& pods, int
 std::optional<Suspicion> suspicion(const std::vector<PodAccount>& pods, int first_node) {
   const std::optional<PodEnding>& first = pods.at(static_cast<std::size_t>(first_node)).ending;
   if (!first || first->failures.empty()) return std::nullopt;
-  if (first->confession && first->confession->rank != first->failures.front().rank) {
+  if (first->confession && first->confession->name() != first->failures.front().name()) {
     return first->confession;
   }
   if (!first->first_is_echo) return std::nullopt;
   for (const PodAccount& pod : pods) {
     if (pod.ending && pod.ending->confession &&
-        pod.ending->confession->rank != first->failures.front().rank) {
+        pod.ending->confession->name() != first->failures.front().name()) {
       return pod.ending->confession;
     }
   }
@@ -118,6 +120,14 @@ std::vector<std::string> silent_pods(const std::vector<PodAccount>& pods, StopCa
 
 }  // namespace
 
+std::vector<PodAccount> without_causes(std::vector<PodAccount> pods) {
+  for (PodAccount& pod : pods) {
+    pod.cause.reset();
+    if (pod.ending) pod.ending->own = StopCause{};
+  }
+  return pods;
+}
+
 JobVerdict judge(const std::vector<PodAccount>& pods) {
   JobVerdict verdict;
   for (const PodAccount& pod : pods) {
@@ -135,9 +145,10 @@ JobVerdict judge(const std::vector<PodAccount>& pods) {
   } else {
     verdict.doubt = doubt_about(causes);
   }
-  verdict.aborted = aborted_ranks(pods, verdict.first.kind);
+  verdict.aborted = aborted_by(pods, verdict.first.kind);
   if (verdict.first.kind != StopCause::Kind::WorkerFailed) return verdict;
   verdict.failures = all_failures(pods, verdict.first.node);
+  if (!verdict.failures.empty()) put_first(verdict.failures.front().role, verdict.aborted);
   verdict.suspicion = suspicion(pods, verdict.first.node);
   return verdict;
 }

@@ -9,19 +9,22 @@
 #include <vector>
 
 #include "launcher/job/ending.h"
+#include "launcher/job/role.h"
 
 namespace paddle_launch {
 
 // What is known of one pod at the end.
 struct PodAccount {
-  std::string host{};  // as in the endpoints
-  int first_rank = 0;
-  int ranks = 0;
+  std::string host{};                // as in the endpoints
+  std::vector<ProcessName> names{};  // of its processes
   std::optional<PodEnding> ending{};
   // What it said, or what was found out about it, before the end.
   std::optional<StopCause> cause{};
   std::chrono::nanoseconds error{0};  // of its times
 };
+
+// The same pods with nothing that went wrong: when all the work is done, the rest is no failure.
+std::vector<PodAccount> without_causes(std::vector<PodAccount> pods);
 
 JobVerdict judge(const std::vector<PodAccount>& pods);
 

@@ -12,6 +12,7 @@
 
 #include "launcher/channel/clocks.h"
 #include "launcher/channel/hub_channel.h"
+#include "launcher/channel/open_accounts.h"
 
 namespace paddle_launch {
 namespace {
@@ -61,6 +62,7 @@ void MemberChannel::take_stop(const StopCause& cause) {
   // The hub's clock is not ours: the moment counts from when we heard of it.
   StopCause heard = cause;
   heard.at = EventLoop::Clock::now();
+  if (done_) return;
   const auto node = static_cast<std::size_t>(cause.node);
   if (node < accounts_.size() && cause.node != mine_) accounts_[node].cause = heard;
   if (!std::exchange(stopping_, true)) events_.stop(heard);
@@ -69,14 +71,19 @@ void MemberChannel::take_stop(const StopCause& cause) {
 void MemberChannel::lose_hub(const std::string& why) {
   if (decided_) return;
   PodAccount& hub = accounts_.at(static_cast<std::size_t>(hub_));
-  const StopCause cause =
-      pod_lost(hub_, fmt::format("{}, which holds the job together,", hub.host), why);
-  if (!hub.cause) hub.cause = cause;
-  if (!std::exchange(stopping_, true)) events_.stop(cause);
+  const std::string name = fmt::format("{}, which holds the job together,", hub.host);
+  if (done_) {
+    if (events_.remark) events_.remark(lost_after_work(name));
+  } else {
+    const StopCause cause = pod_lost(hub_, name, why);
+    if (!hub.cause) hub.cause = cause;
+    if (!std::exchange(stopping_, true)) events_.stop(cause);
+  }
   if (accounts_.at(static_cast<std::size_t>(mine_)).ending) decide_now();
 }
 
 void MemberChannel::tell_stop(const StopCause& own) {
+  if (done_) return;
   stopping_ = true;
   link_->hurry();
   accounts_.at(static_cast<std::size_t>(mine_)).cause = own;
@@ -96,7 +103,7 @@ void MemberChannel::tell_ending(const PodEnding& mine) {
 // Only of those does one know anything: the others are neither silent nor good, but with the hub.
 void MemberChannel::decide_now() {
   if (std::exchange(decided_, true)) return;
-  JobVerdict verdict = judge(accounts_);
+  JobVerdict verdict = judge(done_ ? without_causes(accounts_) : accounts_);
   verdict.silent.clear();
   const PodAccount& hub = accounts_.at(static_cast<std::size_t>(hub_));
   if (!hub.cause) verdict.silent.push_back(hub.host);

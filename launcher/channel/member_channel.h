@@ -24,6 +24,7 @@ class MemberChannel final : public JobChannel {
   void set_events(Events events) override;
   void tell_stop(const StopCause& own) override;
   void tell_kill() override;
+  void work_is_done() override { done_ = true; }
   void tell_ending(const PodEnding& mine) override;
   void decide_now() override;
   void tell(const Message& message) override;
@@ -46,6 +47,7 @@ class MemberChannel final : public JobChannel {
   std::vector<Message> early_;
   std::optional<std::string> lost_before_listening_;
   bool stopping_ = false;
+  bool done_ = false;  // all workers of the job have ended well, says the hub
   bool decided_ = false;
   bool failed_ = false;  // so says the hub's verdict
 };

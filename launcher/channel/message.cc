@@ -22,6 +22,7 @@ void fields(Wire& wire, Of<Wire, PodClaim>& claim) {
   wire.flag(claim.sort_ip);
   wire.flag(claim.check);
   wire.text(claim.layout, kCommand);
+  wire.text(claim.name, kText);
   wire.text(claim.command, kCommand);
   wire.text(claim.problem, kText);
   wire.number(claim.problem_status, kStatus);
@@ -48,6 +49,7 @@ void fields(Wire& wire, Of<Wire, CheckedNode>& node) {
   wire.text(node.host, kText);
   wire.text(node.machine, kText);
   wire.number(node.trainers, kRanks);
+  wire.number(node.processes, kRanks);
   wire.number(node.cards, kRanks);
   wire.real(node.wall_clock.ms);
   wire.real(node.wall_clock.error_ms);

@@ -12,7 +12,7 @@ namespace paddle_launch {
 namespace {
 
 // Pods, trainers and cards each; above any job. Repeated pods are so short that the number of bytes
-// alone would allow gigabytes.
+// alone would allow gigabytes. Roles are never repeated: each pays for itself.
 constexpr std::size_t kMost = 1'000'000;
 constexpr int kLastPort = 65535;
 

@@ -12,6 +12,7 @@ namespace {
 constexpr unsigned kFormMask = 3;
 constexpr unsigned kShapeShift = 2;
 constexpr unsigned kPortsShift = 4;
+constexpr unsigned kRolesShift = 5;
 
 constexpr std::size_t kCostOfCard = 3;      // in trainers, by its size in memory
 constexpr std::size_t kLongestUnpaid = 64;  // name of a card; a MIG instance has 50 letters
@@ -79,26 +80,29 @@ bool may_be_unpaid(const PodOffer& pod) {
 }
 
 Forms choose_forms(const PodOffer& pod, const PodOffer& previous, const std::string* known_host) {
-  return {form_of_host(pod.host, known_host), form_of_shape(pod, previous), form_of_ports(pod)};
+  return {form_of_host(pod.host, known_host), form_of_shape(pod, previous), form_of_ports(pod),
+          pod.roles.empty() ? RolesForm::None : RolesForm::Listed};
 }
 
 std::uint8_t byte_of(Forms forms) {
   return static_cast<std::uint8_t>(static_cast<unsigned>(forms.host) |
                                    static_cast<unsigned>(forms.shape) << kShapeShift |
-                                   static_cast<unsigned>(forms.ports) << kPortsShift);
+                                   static_cast<unsigned>(forms.ports) << kPortsShift |
+                                   static_cast<unsigned>(forms.roles) << kRolesShift);
 }
 
 std::optional<Forms> forms_of(std::uint8_t byte) {
   const unsigned host = byte & kFormMask;
   const unsigned shape = byte >> kShapeShift & kFormMask;
-  const unsigned ports = byte >> kPortsShift;
+  const unsigned ports = byte >> kPortsShift & 1U;
+  const unsigned roles = byte >> kRolesShift;
   if (host > static_cast<unsigned>(HostForm::Text) ||
       shape > static_cast<unsigned>(ShapeForm::Listed) ||
-      ports > static_cast<unsigned>(PortsForm::Listed)) {
+      roles > static_cast<unsigned>(RolesForm::Listed)) {
     return std::nullopt;
   }
   return Forms{static_cast<HostForm>(host), static_cast<ShapeForm>(shape),
-               static_cast<PortsForm>(ports)};
+               static_cast<PortsForm>(ports), static_cast<RolesForm>(roles)};
 }
 
 }  // namespace paddle_launch

@@ -15,11 +15,13 @@ namespace paddle_launch {
 enum class HostForm : std::uint8_t { Known, Ipv4, Text };
 enum class ShapeForm : std::uint8_t { Same, Counted, Listed };
 enum class PortsForm : std::uint8_t { Consecutive, Listed };
+enum class RolesForm : std::uint8_t { None, Listed };
 
 struct Forms {
   HostForm host = HostForm::Known;
   ShapeForm shape = ShapeForm::Same;
   PortsForm ports = PortsForm::Consecutive;
+  RolesForm roles = RolesForm::None;
 };
 
 // What a pod may hold that takes no bytes of its own, in the forms Same and Counted. A larger pod

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pod on the wire:
-//   byte      host form | shape form << 2 | ports form << 4
+//   byte      host form | shape form << 2 | ports form << 4 | roles form << 5
 //   host      Known: nothing · Ipv4: signed distance from the previous pod's · Text: a text
 //   shape     Same as the previous pod's: nothing
 //             Counted: kind, trainers, cards of each trainer; they are called 0, 1, 2, …
 //             Listed: kind, trainers, and each trainer's cards by name and index
 //   ports     Consecutive: the first · Listed: each
+//   roles     None: nothing · Listed: how many, and each one's role, stage, place + 1 and port
 #include "launcher/channel/pod_wire.h"
 
 #include <algorithm>
@@ -25,6 +26,9 @@ constexpr std::size_t kMostText = 64 * 1024;
 constexpr std::int64_t kLastIpv4 = 0xffffffff;
 constexpr std::size_t kLeastBytesOfCard = 2;  // its name and its index
 constexpr std::uint64_t kMostNumberInName = 1'000'000;
+constexpr std::size_t kLeastBytesOfRole = 5;
+constexpr int kLastStage = 1000;
+constexpr int kLastIndex = 10'000'000;
 
 void write_host(WireWriter& writer, HostForm form, const PodOffer& pod, const PodOffer& previous) {
   if (form == HostForm::Ipv4)
@@ -61,6 +65,18 @@ void write_ports(WireWriter& writer, PortsForm form, const PodOffer& pod) {
   for (std::size_t i = 0; i < listed; ++i) {
     const int port = i < pod.trainers.size() ? pod.trainers[i].port : 0;
     writer.fixed16(static_cast<std::uint16_t>(std::clamp(port, 0, kLastPort)));
+  }
+}
+
+void write_roles(WireWriter& writer, RolesForm form, const PodOffer& pod) {
+  if (form == RolesForm::None) return;
+  writer.varint(pod.roles.size());
+  for (const RoleOffer& process : pod.roles) {
+    writer.byte(static_cast<std::uint8_t>(std::min(process.role, Role::HeterWorker)));
+    writer.varint(static_cast<std::uint64_t>(std::clamp(process.stage, 0, kLastStage)));
+    const int place = std::clamp(process.index, -1, kLastIndex) + 1;
+    writer.varint(static_cast<std::uint64_t>(place));
+    writer.fixed16(static_cast<std::uint16_t>(std::clamp(process.port, 0, kLastPort)));
   }
 }
 
@@ -136,6 +152,21 @@ void read_ports(WireReader& reader, PortsForm form, PodOffer& pod) {
   }
 }
 
+void read_roles(WireReader& reader, RolesForm form, PodOffer& pod) {
+  if (form == RolesForm::None) return;
+  const std::size_t count = reader.count(kLeastBytesOfRole);
+  if (count == 0) return reader.fail();  // that is RolesForm::None
+  for (std::size_t i = 0; i < count && !reader.failed(); ++i) {
+    const std::uint8_t role = reader.byte();
+    if (role > static_cast<std::uint8_t>(Role::HeterWorker)) return reader.fail();
+    RoleOffer& process = pod.roles.emplace_back();
+    process.role = static_cast<Role>(role);
+    process.stage = static_cast<int>(reader.varint(kLastStage));
+    process.index = static_cast<int>(reader.varint(kLastIndex + 1)) - 1;
+    process.port = reader.fixed16();
+  }
+}
+
 }  // namespace
 
 void write_pod(WireWriter& writer, const PodOffer& pod, const PodOffer& previous,
@@ -145,6 +176,7 @@ void write_pod(WireWriter& writer, const PodOffer& pod, const PodOffer& previous
   write_host(writer, forms.host, pod, previous);
   write_shape(writer, forms.shape, pod);
   write_ports(writer, forms.ports, pod);
+  write_roles(writer, forms.roles, pod);
 }
 
 PodOffer read_pod(WireReader& reader, const PodOffer& previous, const std::string* known_host) {
@@ -157,6 +189,7 @@ PodOffer read_pod(WireReader& reader, const PodOffer& previous, const std::strin
   pod.host = read_host(reader, forms->host, previous, known_host);
   read_shape(reader, forms->shape, previous, pod);
   read_ports(reader, forms->ports, pod);
+  read_roles(reader, forms->roles, pod);
   return pod;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host, cards and ports of one pod in as few bytes as it takes: what the roster and an offer share.
-// Pod name, master port and PCI addresses are not part of it.
+// Host, cards, ports and roles of one pod in as few bytes as it takes: what the roster and an offer
+// share. Pod name, master port and PCI addresses are not part of it.
 #pragma once
 
 #include <cstddef>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <utility>
+#include <vector>
 
 #include "launcher/channel/job_channel.h"
 #include "launcher/channel/judge.h"
@@ -12,10 +13,13 @@ namespace paddle_launch {
 class SoloChannel final : public JobChannel {
  public:
   void set_events(Events events) override { events_ = std::move(events); }
-  void tell_stop(const StopCause&) override {}
+  void tell_stop(const StopCause&) override { stopping_ = true; }
   void tell_kill() override {}
+  // A reason to stop that came first stays the reason.
+  void work_is_done() override { done_ = !stopping_; }
   void tell_ending(const PodEnding& mine) override {
-    events_.verdict(judge({PodAccount{.ending = mine}}));
+    const std::vector<PodAccount> me = {PodAccount{.ending = mine}};
+    events_.verdict(judge(done_ ? without_causes(me) : me));
   }
   void decide_now() override {}
   void tell(const Message&) override {}
@@ -25,6 +29,8 @@ class SoloChannel final : public JobChannel {
 
  private:
   Events events_;
+  bool stopping_ = false;
+  bool done_ = false;  // all workers have ended well
 };
 
 }  // namespace paddle_launch

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "launcher/channel/cut_text.h"
 #include "launcher/channel/secret.h"
 #include "launcher/job/errors.h"
 
@@ -12,9 +13,21 @@ namespace {
 
 // A list of 4096 nodes from each of 4096 nodes would be most of what the hub hears.
 constexpr std::size_t kLongestSentList = 1024;
+constexpr std::size_t kShownOfLayout = 256;
 constexpr std::size_t kMostOddities = 4;
 
+std::string in_hex(const std::string& bytes) {
+  std::string text;
+  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
+std::string layout_text(const OfferMessage& pod) {
+  return pod.claim.layout.empty() ? "a collective job" : pod.claim.layout;
+}
+
 std::string list_text(const OfferMessage& pod) {
+  if (!pod.claim.layout.empty()) return pod.claim.layout;
   if (!pod.claim.ips.empty()) return fmt::format("--ips {}", fmt::join(pod.claim.ips, ","));
   return pod.ips_digest.empty() ? fmt::format("--master with --nnodes {}", pod.claim.nodes)
                                 : fmt::format("another list of {} nodes", pod.claim.nodes);
@@ -24,11 +37,19 @@ std::string card_word(const OfferMessage& pod) {
   return pod.offer.card_kind ? std::string(words_of(*pod.offer.card_kind).option) : "CPUs";
 }
 
+std::string claimed_place(const OfferMessage& pod) {
+  if (!pod.claim.name.empty()) return pod.claim.name;
+  return pod.ips_digest.empty() && pod.claim.place ? fmt::format("--rank {}", *pod.claim.place)
+                                                   : "node " + pod.offer.host;
+}
+
 std::string launcher_name(const OfferMessage& pod) {
   return fmt::format("process {} on {}", pod.claim.pid, pod.claim.machine);
 }
 
 std::optional<std::string> different_trainers(const OfferMessage& one, const OfferMessage& other) {
+  // With parameter servers each node brings what its roles need.
+  if (!one.claim.layout.empty()) return std::nullopt;
   const bool may_differ = one.ips_digest.empty();
   if (one.offer.trainers.size() != other.offer.trainers.size() && !may_differ) {
     return fmt::format(
@@ -61,6 +82,11 @@ std::optional<std::string> disagreement(const OfferMessage& one, const OfferMess
         "all nodes",
         node_name(one), one.claim.version, node_name(other), other.claim.version);
   }
+  if (one.claim.layout != other.claim.layout) {
+    return fmt::format(
+        "the jobs differ: {} was given {}, {} was given {}; give every node the same options",
+        node_name(one), layout_text(one), node_name(other), layout_text(other));
+  }
   if (one.ips_digest != other.ips_digest || one.claim.nodes != other.claim.nodes) {
     return fmt::format(
         "the lists of nodes differ: {} was given {}, {} was given {}; give every node the same "
@@ -90,13 +116,10 @@ std::vector<std::string> oddities(const OfferMessage& one,
 }
 
 std::string both_claim(const OfferMessage& one, const OfferMessage& other) {
-  const std::string place = one.ips_digest.empty() && one.claim.place
-                                ? fmt::format("--rank {}", *one.claim.place)
-                                : "node " + one.offer.host;
   return fmt::format(
       "two launchers claim {}: {} and {}; stop one of them, or, if these are two jobs, give each "
       "its own --job_id",
-      place, launcher_name(one), launcher_name(other));
+      claimed_place(one), launcher_name(one), launcher_name(other));
 }
 
 void throw_refusal(const RefusalMessage& refusal) {
@@ -106,6 +129,12 @@ void throw_refusal(const RefusalMessage& refusal) {
 
 OfferMessage offer_message(const PodClaim& claim, const PodOffer& offer) {
   OfferMessage message{claim, offer, ""};
+  // Cut on its way it would differ from the hub's own.
+  if (claim.layout.size() > kLongestSentList) {
+    message.claim.layout =
+        fmt::format("{}… (digest {})", start_of_text(claim.layout, kShownOfLayout),
+                    in_hex(digest(claim.layout)));
+  }
   if (claim.ips.empty()) return message;
   const std::string list = fmt::format("{}", fmt::join(claim.ips, ","));
   message.ips_digest = digest(list);

@@ -61,9 +61,30 @@ Choice by_surroundings(const JobSpec& job, const Surroundings& around) {
       around.launched_by, around.tasks == 0 ? "perhaps several" : std::to_string(around.tasks)));
 }
 
+// What names every process of the job leaves nothing for a scheduler to give out.
+void refuse_several(const JobSpec& job, const Surroundings& around) {
+  if (!job.servers || !around.may_be_several() || job.bootstrap != "auto") return;
+  const ServerSpec& spec = *job.servers;
+  if (spec.as_it_is) {
+    throw UsageError(fmt::format(
+        "{} started several launchers together, and this job is one process; start the launcher by "
+        "itself, or one task alone.",
+        around.launched_by));
+  }
+  if (spec.old_role || (spec.servers.empty() && spec.workers.empty())) return;
+  throw UsageError(fmt::format(
+      "{} started the launchers together, and the lists of servers and workers name nodes of their "
+      "own: give --server_num and --worker_num, which count for each node, or start one launcher "
+      "on each node of the lists and add --bootstrap=tcp.",
+      around.launched_by));
+}
+
 }  // namespace
 
 Choice choose_way(const JobSpec& job, const Surroundings& around) {
+  refuse_several(job, around);
+  // Their variables say which place each launcher has.
+  if (job.servers && job.servers->old_role) return {.way = Way::Tcp};
   if (job.bootstrap == "auto") return by_surroundings(job, around);
   if (job.bootstrap == "solo") return {};
   if (job.bootstrap == "tcp") return over_tcp(job, around);

@@ -23,11 +23,22 @@ constexpr std::chrono::seconds kWholeTime{120};
 constexpr int kBacklog = 256;
 
 CheckedNode checked_node(const PodOffer& pod) {
-  CheckedNode node{.host = pod.host, .trainers = static_cast<int>(pod.trainers.size())};
+  CheckedNode node{.host = pod.host,
+                   .trainers = static_cast<int>(pod.trainers.size()),
+                   .processes = static_cast<int>(pod.roles.size())};
   for (const TrainerOffer& trainer : pod.trainers) {
     node.cards += static_cast<int>(trainer.cards.size());
   }
   return node;
+}
+
+std::vector<int> ports_of(const PodOffer& pod) {
+  std::vector<int> ports;
+  for (const TrainerOffer& trainer : pod.trainers) ports.push_back(trainer.port);
+  for (const RoleOffer& process : pod.roles) {
+    if (process.port > 0) ports.push_back(process.port);
+  }
+  return ports;
 }
 
 }  // namespace
@@ -73,9 +84,9 @@ LinkCheck LinkChecker::run() {
 
 // A port that cannot be opened shows as refused in everybody else's row.
 void LinkChecker::open_ports() {
-  for (const TrainerOffer& trainer : roster_.pods.at(roster_.mine).trainers) {
+  for (const int port : ports_of(roster_.pods.at(roster_.mine))) {
     try {
-      UniqueFd listener = listen_on(0, trainer.port, kBacklog);
+      UniqueFd listener = listen_on(0, port, kBacklog);
       loop_.on_readable(listener.get(), [fd = listener.get()] {
         UniqueFd(accept4(fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)).reset();
       });
@@ -133,11 +144,9 @@ void LinkChecker::begin_tries() {
 void LinkChecker::queue_tries(int to, const std::vector<std::uint32_t>& addresses,
                               const std::string& problem) {
   row_[to] = LinkTry{.from = mine_, .to = to};
-  const std::vector<TrainerOffer>& trainers =
-      roster_.pods.at(static_cast<std::size_t>(to)).trainers;
   if (addresses.empty()) return note(to, 0, 0, "its name is not known here: " + problem);
-  for (const TrainerOffer& trainer : trainers) {
-    waiting_.push_back({.to = to, .address = addresses.front(), .port = trainer.port});
+  for (const int port : ports_of(roster_.pods.at(static_cast<std::size_t>(to)))) {
+    waiting_.push_back({.to = to, .address = addresses.front(), .port = port});
   }
 }
 

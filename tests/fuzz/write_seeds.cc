@@ -23,7 +23,10 @@ int main(int argc, char** argv) {
   counted.host = "node-2";
   counted.trainers = {{.cards = {{.name = "0", .index = "0", .pci_bus = {}}}, .port = 6070},
                       {.cards = {{.name = "1", .index = "1", .pci_bus = {}}}, .port = 6071}};
-  const std::vector<PodOffer> pods = {listed, counted, counted, listed};
+  PodOffer with_servers;
+  with_servers.host = "10.0.0.1";
+  with_servers.roles = listed.roles;
+  const std::vector<PodOffer> pods = {listed, counted, counted, listed, with_servers};
   seeds.push_back(paddle_launch::pack_pods(pods, {}));
   seeds.push_back(paddle_launch::pack_pods(pods, {"10.0.0.1", "node-2", "", "10.0.0.1"}));
 

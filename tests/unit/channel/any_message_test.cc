@@ -18,12 +18,12 @@ class AnyMessage {
   Message next() {
     switch (random_() % 4) {
       case 0:
-        return EndingMessage{{.own = cause(), .failures = failures(), .stopped = ranks()}};
+        return EndingMessage{{.own = cause(), .failures = failures(), .stopped = names()}};
       case 1:
         return VerdictMessage{{.first = cause(),
                                .doubt = text(),
-                               .aborted = ranks(),
-                               .stopped = ranks(),
+                               .aborted = names(),
+                               .stopped = names(),
                                .failures = failures(),
                                .silent = {text(), text()}}};
       case 2:
@@ -57,10 +57,19 @@ class AnyMessage {
       rank_of_list = random_() % 3 == 0 || ranks.front() > 9'000'000 ? rank() : ++ranks.front();
     return ranks;
   }
+  std::vector<ProcessName> names() {
+    std::vector<ProcessName> names;
+    for (const int index : ranks()) {
+      const bool goes_on = !names.empty() && random_() % 4 != 0;
+      names.push_back({goes_on ? names.back().role : static_cast<Role>(random_() % 3), index});
+    }
+    return names;
+  }
   std::vector<FailureRecord> failures() {
     std::vector<FailureRecord> failures(random_() % 4);
     for (FailureRecord& failure : failures) {
       failure = sample_failure();
+      failure.role = static_cast<Role>(random_() % 3);
       failure.rank = rank();
       failure.log_excerpt = text();
       failure.exit.ended = sample_time(wide());

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/channel/sample_messages.h"
+
 namespace paddle_launch {
 namespace {
 
@@ -29,8 +31,7 @@ std::vector<PodAccount> four_pods() {
   std::vector<PodAccount> pods;
   for (int node = 0; node < 4; ++node) {
     pods.push_back({.host = "10.0.0." + std::to_string(node + 1),
-                    .first_rank = node * 2,
-                    .ranks = 2,
+                    .names = names_of(Role::Trainer, {node * 2, node * 2 + 1}),
                     .ending = PodEnding{}});
   }
   return pods;
@@ -47,13 +48,13 @@ TEST(Judge, TheFirstFailureInTimeIsTheVerdictAndAllCulpritsAreNamed) {
   auto pods = four_pods();
   pods[1].ending = failed(1, 3, 9, 20);
   pods[2].ending = failed(2, 4, 7, 10);
-  pods[0].ending->stopped = {0, 1};
-  pods[2].ending->stopped = {5};
+  pods[0].ending->stopped = names_of(Role::Trainer, {0, 1});
+  pods[2].ending->stopped = names_of(Role::Trainer, {5});
   const JobVerdict verdict = judge(pods);
   EXPECT_EQ(verdict.first.status, 7);
   EXPECT_EQ(verdict.first.node, 2);
-  EXPECT_EQ(verdict.aborted, (std::vector<int>{3, 4}));
-  EXPECT_EQ(verdict.stopped, (std::vector<int>{0, 1, 5}));
+  EXPECT_EQ(verdict.aborted, names_of(Role::Trainer, {3, 4}));
+  EXPECT_EQ(verdict.stopped, names_of(Role::Trainer, {0, 1, 5}));
   ASSERT_EQ(verdict.failures.size(), 2U);
   EXPECT_EQ(verdict.failures.front().rank, 4);
   EXPECT_EQ(verdict.doubt, "");
@@ -81,7 +82,7 @@ TEST(Judge, ALostPodsRanksAreTheAbortedOnesAndWhoDiedOfItIsNot) {
   const JobVerdict verdict = judge(pods);
   EXPECT_EQ(verdict.first.kind, Kind::PodLost);
   EXPECT_EQ(verdict.first.status, 75);
-  EXPECT_EQ(verdict.aborted, (std::vector<int>{6, 7}));
+  EXPECT_EQ(verdict.aborted, names_of(Role::Trainer, {6, 7}));
   EXPECT_TRUE(verdict.failures.empty());
 }
 
@@ -92,7 +93,7 @@ TEST(Judge, APodThatIsLostAfterwardsChangesNothing) {
   pods[3].cause = cause(Kind::PodLost, 3, 75, 500, "node 10.0.0.4 was lost");
   const JobVerdict verdict = judge(pods);
   EXPECT_EQ(verdict.first.status, 5);
-  EXPECT_EQ(verdict.aborted, std::vector<int>{2});
+  EXPECT_EQ(verdict.aborted, names_of(Role::Trainer, {2}));
   EXPECT_EQ(verdict.silent, std::vector<std::string>{"10.0.0.4"});
 }
 
@@ -105,7 +106,7 @@ TEST(Judge, NodesThatAreLostTogetherAreNamedTogether) {
   }
   const JobVerdict verdict = judge(pods);
   EXPECT_EQ(verdict.first.text, "node 10.0.0.3 was lost; node 10.0.0.4 was lost");
-  EXPECT_EQ(verdict.aborted, (std::vector<int>{4, 5, 6, 7}));
+  EXPECT_EQ(verdict.aborted, names_of(Role::Trainer, {4, 5, 6, 7}));
   EXPECT_TRUE(verdict.silent.empty());
 }
 
@@ -128,12 +129,65 @@ TEST(Judge, AnEchoPointsToTheConfessionOfAnotherPod) {
   auto pods = four_pods();
   pods[0].ending = failed(0, 1, 1, 10);
   pods[0].ending->first_is_echo = true;
-  pods[2].ending->confession = Suspicion{5, "n3", "log/workerlog.5", "ValueError"};
+  pods[2].ending->confession = Suspicion{Role::Trainer, 5, "n3", "log/workerlog.5", "ValueError"};
   const JobVerdict verdict = judge(pods);
   ASSERT_TRUE(verdict.suspicion);
   EXPECT_EQ(verdict.suspicion->rank, 5);
   pods[0].ending->first_is_echo = false;
   EXPECT_FALSE(judge(pods).suspicion);
+}
+
+TEST(Judge, TheRoleOfTheFirstFailureComesFirst) {
+  auto pods = four_pods();
+  pods[1].ending = failed(1, 1, 9, 10);
+  pods[1].ending->failures.front().role = Role::Server;
+  FailureRecord worker;
+  worker.rank = 2;
+  pods[1].ending->failures.push_back(worker);
+  pods[2].ending = failed(2, 0, 7, 20);
+  pods[2].ending->failures.front().role = Role::Server;
+  const std::vector<ProcessName> servers_first = {
+      {Role::Server, 0}, {Role::Server, 1}, {Role::Trainer, 2}};
+  EXPECT_EQ(judge(pods).aborted, servers_first);
+  std::swap(pods[1].ending->failures[0], pods[1].ending->failures[1]);
+  const std::vector<ProcessName> workers_first = {
+      {Role::Trainer, 2}, {Role::Server, 0}, {Role::Server, 1}};
+  EXPECT_EQ(judge(pods).aborted, workers_first);
+}
+
+TEST(Judge, OfALostPodTheTrainersComeFirst) {
+  auto pods = four_pods();
+  pods[3].names = {
+      {Role::HeterWorker, 0}, {Role::Server, 1}, {Role::Trainer, 4}, {Role::Server, 0}};
+  pods[3].ending.reset();
+  pods[3].cause = cause(Kind::PodLost, 3, 75, 10, "node 10.0.0.4 was lost");
+  const std::vector<ProcessName> expected = {
+      {Role::Trainer, 4}, {Role::Server, 0}, {Role::Server, 1}, {Role::HeterWorker, 0}};
+  EXPECT_EQ(judge(pods).aborted, expected);
+}
+
+TEST(Judge, AServerIsNotSuspectedForTheRankOfTheSameNumber) {
+  auto pods = four_pods();
+  pods[0].ending = failed(0, 1, 1, 10);
+  pods[0].ending->confession = Suspicion{Role::Trainer, 1, "n1", "log/workerlog.1", "ValueError"};
+  EXPECT_FALSE(judge(pods).suspicion) << "itself";
+  pods[0].ending->confession->role = Role::Server;
+  ASSERT_TRUE(judge(pods).suspicion);
+  EXPECT_EQ(judge(pods).suspicion->role, Role::Server);
+}
+
+TEST(Judge, WithoutCausesAllIsCompleted) {
+  auto pods = four_pods();
+  pods[1].ending = failed(1, 2, 1, 15);
+  pods[1].ending->stopped = {{Role::Server, 1}};
+  pods[2].cause = cause(Kind::Interrupted, 2, 130, 10, "interrupted");
+  pods[3].ending.reset();
+  pods[3].cause = cause(Kind::PodLost, 3, 75, 10, "node 10.0.0.4 was lost");
+  const JobVerdict verdict = judge(without_causes(pods));
+  EXPECT_EQ(verdict.first, StopCause{});
+  EXPECT_TRUE(verdict.aborted.empty());
+  EXPECT_TRUE(verdict.failures.empty());
+  EXPECT_EQ(verdict.stopped, names_of(Role::Server, {1}));
 }
 
 }  // namespace

@@ -127,14 +127,14 @@ TEST(Message, SendsManyRanksInFewBytes) {
   std::iota(ranks.begin(), ranks.end(), 0);
   ranks.erase(ranks.begin() + 41'000);
   VerdictMessage all;
-  all.verdict.stopped = ranks;
+  all.verdict.stopped = names_of(Role::Trainer, ranks);
   EXPECT_LT(encode(all).size(), 32U);
   EXPECT_EQ(there_and_back(all), all);
 
   std::vector<int> each_eighth(10'000);
   for (std::size_t i = 0; i < each_eighth.size(); ++i) each_eighth[i] = static_cast<int>(8 * i);
   VerdictMessage some;
-  some.verdict.aborted = each_eighth;
+  some.verdict.aborted = names_of(Role::Trainer, each_eighth);
   EXPECT_LT(encode(some).size(), 2 * each_eighth.size() + 32);
   EXPECT_EQ(there_and_back(some), some);
 }
@@ -142,15 +142,40 @@ TEST(Message, SendsManyRanksInFewBytes) {
 TEST(Message, WritesOutAMillionRanksAndNoMore) {
   std::vector<int> ranks(1'000'000);
   std::iota(ranks.begin(), ranks.end(), 9'000'001);
-  const EndingMessage most{{.stopped = ranks}};
+  const EndingMessage most{{.stopped = names_of(Role::Trainer, ranks)}};
   EXPECT_EQ(there_and_back(most), most);
-  ranks.push_back(1);
-  EXPECT_EQ(there_and_back(EndingMessage{{.stopped = ranks}}), most) << "cut when written";
+  EndingMessage more = most;
+  more.ending.stopped.push_back({Role::Server, 1});
+  EXPECT_EQ(there_and_back(more), most) << "cut when written";
 
   // Two runs: 0…999999 and, again from 0, one more.
   const std::string silent_of_two_runs("\0\0\x02\0\xbf\x84\x3d\xff\x88\x7a\0", 11);
   const std::string bytes = bytes_of_kind(CheckDoneMessage{}, silent_of_two_runs);
   EXPECT_EQ(decode(bytes), std::nullopt);
+}
+
+// The end of a PodEnding of which nothing is set but the names: own, no failures, names, two flags.
+std::optional<Message> ending_with_names(const std::string& names) {
+  return decode(
+      bytes_of_kind(EndingMessage{}, std::string(6, '\0') + names + std::string(2, '\0')));
+}
+
+TEST(Message, SpellsNamesInOneWayOnly) {
+  EXPECT_TRUE(ending_with_names({'\0'}));
+  const std::string servers("\x01\x01\0\x02", 4);  // server 0 to 2
+  const std::string rank_7("\0\x01\x0e\0", 4);
+  const auto both = ending_with_names("\x02" + servers + rank_7);
+  ASSERT_TRUE(both);
+  const std::vector<ProcessName> expected = {
+      {Role::Server, 0}, {Role::Server, 1}, {Role::Server, 2}, {Role::Trainer, 7}};
+  EXPECT_EQ(std::get<EndingMessage>(*both).ending.stopped, expected);
+  EXPECT_FALSE(ending_with_names("\x02" + servers + servers)) << "one stretch in two";
+  EXPECT_FALSE(ending_with_names(std::string("\x01\x01\0\0\0", 5))) << "an empty stretch";
+  EXPECT_FALSE(ending_with_names("\x01\x03" + servers.substr(1))) << "no such role";
+  // A million servers, and again as many ranks.
+  const std::string million("\x01\0\xbf\x84\x3d", 5);
+  EXPECT_TRUE(ending_with_names("\x01\x01" + million));
+  EXPECT_FALSE(ending_with_names("\x02\x01" + million + std::string(1, '\0') + million));
 }
 
 TEST(Message, BringsOddNumbersIntoTheirRange) {
@@ -161,9 +186,9 @@ TEST(Message, BringsOddNumbersIntoTheirRange) {
   EXPECT_GT(stop.cause.at, SteadyTime() + std::chrono::hours(24 * 365 * 100));
   const auto tries = there_and_back(CheckRowMessage{{{.port = 70'000, .ms = std::nan("")}}}).tries;
   EXPECT_EQ(tries, (std::vector<LinkTry>{{.port = 65'535, .ms = 0}}));
-  const std::vector<int> ranks = {-5, 20'000'000, 3};
-  EXPECT_EQ(there_and_back(EndingMessage{{.stopped = ranks}}).ending.stopped,
-            (std::vector<int>{0, 10'000'000, 3}));
+  const auto servers = names_of(Role::Server, {-5, 20'000'000, 3});
+  EXPECT_EQ(there_and_back(EndingMessage{{.stopped = servers}}).ending.stopped,
+            names_of(Role::Server, {0, 10'000'000, 3}));
 }
 
 TEST(Message, IsRefusedWithNumbersOutOfRange) {

@@ -141,8 +141,9 @@ TEST(PackPods, BringsPortsIntoTheirRange) {
 }
 
 TEST(UnpackPods, RefusesWhatIsCutAnywhereOrTooLong) {
-  const Pods pods = {usual_pod("node", 6070, 2, 1), usual_pod("10.0.0.1", 6070, 2, 1),
-                     usual_pod("10.0.0.2", 6070, 3, 2)};
+  Pods pods = {usual_pod("node", 6070, 2, 1), usual_pod("10.0.0.1", 6070, 2, 1),
+               usual_pod("10.0.0.2", 6070, 3, 2)};
+  pods[1].roles.resize(2);
   const std::string bytes = pack_pods(pods, {});
   for (std::size_t size = 0; size < bytes.size(); ++size)
     EXPECT_EQ(unpack_pods(bytes.substr(0, size), {}), std::nullopt) << size;
@@ -158,8 +159,9 @@ TEST(UnpackPods, RefusesAHostThatItDoesNotKnow) {
 }
 
 TEST(UnpackPods, SurvivesEveryWrongByte) {
-  const Pods pods = {usual_pod("node", 6070, 2, 1), usual_pod("10.0.0.1", 7070, 2, 1),
-                     usual_pod("k", 6070, 3, 2)};
+  Pods pods = {usual_pod("node", 6070, 2, 1), usual_pod("10.0.0.1", 7070, 2, 1),
+               usual_pod("k", 6070, 3, 2)};
+  pods[1].roles.resize(2);
   const Hosts known = {"x", "y", "k"};
   const std::string bytes = pack_pods(pods, known);
   for (std::size_t at = 0; at < bytes.size(); ++at) {
@@ -176,8 +178,9 @@ TEST(UnpackPods, SurvivesEveryWrongByte) {
 
 TEST(UnpackPods, DoesNotAllocateForHostileCounts) {
   const std::string large = "\xff\xff\xff\xff\x0f";
-  const std::string bytes =
-      pack_pods({usual_pod("10.0.0.9", 6070, 90, 2), usual_pod("10.0.0.1", 1, 2, 1)}, {});
+  Pods pods = {usual_pod("10.0.0.9", 6070, 90, 2), usual_pod("10.0.0.1", 1, 2, 1)};
+  pods[1].roles.resize(2);
+  const std::string bytes = pack_pods(pods, {});
   for (std::size_t at = 0; at <= bytes.size(); ++at) {
     const std::string hostile = bytes.substr(0, at) + large + bytes.substr(at);
     EXPECT_LT(bytes_allocated_by([&] { unpack_pods(hostile, {}); }), 65'536U) << at;
@@ -221,6 +224,12 @@ PodOffer any_pod(std::mt19937& random) {
       if (below(40) == 0) card.name = std::string(random() % 40, 'G');
       if (below(40) == 0) card.index = std::to_string(below(100));
     }
+  }
+  for (int i = below(4) == 0 ? below(5) : 0; i > 0; --i) {
+    pod.roles.push_back({.role = static_cast<Role>(below(3)),
+                         .stage = below(1001),
+                         .index = below(300) - 1,
+                         .port = below(65'536)});
   }
   return pod;
 }

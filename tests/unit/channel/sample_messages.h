@@ -13,6 +13,12 @@ namespace paddle_launch {
 
 inline SteadyTime sample_time(long ns) { return SteadyTime(std::chrono::nanoseconds(ns)); }
 
+inline std::vector<ProcessName> names_of(Role role, const std::vector<int>& indices) {
+  std::vector<ProcessName> names;
+  for (const int index : indices) names.push_back({role, index});
+  return names;
+}
+
 inline PodOffer sample_offer() {
   return {.name = "qwerty",
           .host = "192.168.0.7",
@@ -21,6 +27,8 @@ inline PodOffer sample_offer() {
                                   {.name = "GPU-8f", .index = "1", .pci_bus = {}}},
                         .port = 6071},
                        {.cards = {{.name = "7", .index = "2", .pci_bus = {}}}, .port = 6171}},
+          .roles = {{.role = Role::Server, .stage = 1, .index = 3, .port = 6200},
+                    {.role = Role::HeterWorker, .stage = 2, .index = -1, .port = 65'535}},
           .master_port = 45'123};
 }
 
@@ -41,6 +49,7 @@ inline FailureRecord sample_failure() {
                    .was_told_to_stop = true,
                    .started = sample_time(86'400'000'000'000),
                    .ended = sample_time(86'461'000'000'001)},
+          .role = Role::Server,
           .rank = 32'767,
           .local_rank = 7,
           .node = "machine-7 (192.168.0.7)",
@@ -53,7 +62,8 @@ inline FailureRecord sample_failure() {
 }
 
 inline Suspicion sample_suspicion() {
-  return {.rank = 80'000,
+  return {.role = Role::HeterWorker,
+          .rank = 80'000,
           .node = "machine-8",
           .log_path = "log/workerlog.0",
           .log_excerpt = "OutOfMemory\n"};
@@ -68,6 +78,7 @@ inline LinkCheck sample_check() {
   const CheckedNode node{.host = "10.0.0.1",
                          .machine = "machine-1",
                          .trainers = 8,
+                         .processes = 3,
                          .cards = 16,
                          .wall_clock = {.ms = -3.5, .error_ms = 0.125}};
   return {.nodes = {node, {}}, .tries = sample_tries(), .silent = {2, 3, 9}};
@@ -82,6 +93,8 @@ inline OfferMessage sample_offer_message() {
                        .place = 1,
                        .sort_ip = true,
                        .check = true,
+                       .layout = "--server_num 2 --worker_num 3",
+                       .name = "PADDLE_TRAINER_ID 1",
                        .command = "train.py --epochs 3",
                        .problem = "no card is visible"};
   return {.claim = claim, .offer = sample_offer(), .ips_digest = "0123456789abcdef"};
@@ -90,13 +103,13 @@ inline OfferMessage sample_offer_message() {
 inline std::vector<Message> sample_messages() {
   const PodEnding ending{.own = sample_cause(),
                          .failures = {sample_failure(), FailureRecord{}},
-                         .stopped = {8, 9, 10, 3, 3, 2, 10'000'000, 0},
+                         .stopped = names_of(Role::Trainer, {8, 9, 10, 3, 3, 2, 10'000'000, 0}),
                          .confession = sample_suspicion(),
                          .first_is_echo = true};
   const JobVerdict verdict{.first = sample_cause(),
                            .doubt = "the clocks differ by more than the failures",
-                           .aborted = {5},
-                           .stopped = {0, 1, 2, 3, 4, 6, 7},
+                           .aborted = {{Role::Server, 1}, {Role::Trainer, 5}, {Role::Server, 2}},
+                           .stopped = names_of(Role::HeterWorker, {0, 1, 2, 3, 4, 6, 7}),
                            .failures = {sample_failure()},
                            .suspicion = sample_suspicion(),
                            .silent = {"10.0.0.3", "10.0.0.4"}};
@@ -121,6 +134,10 @@ inline std::vector<Message> sample_messages() {
       CheckGoMessage{},
       CheckRowMessage{sample_tries()},
       CheckDoneMessage{sample_check()},
+      ServersListenMessage{{0, 1, 5}},
+      StartWorkersMessage{},
+      WorkersDoneMessage{},
+      StopServersMessage{},
   };
 }
 

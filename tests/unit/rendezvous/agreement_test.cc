@@ -83,6 +83,56 @@ TEST(Agreement, TwoLaunchersOfOneNodeAreToldOfTheJobId) {
   expect_names(both_claim(pod("10.0.0.2", "n2"), pod("10.0.0.2", "n2")), {"10.0.0.2", "--job_id"});
 }
 
+OfferMessage ps_pod(const std::string& host, const std::string& layout) {
+  OfferMessage message = pod(host, "n", 0);
+  message.claim.layout = layout;
+  return message;
+}
+
+TEST(Agreement, DifferentJobsAreShownBoth) {
+  EXPECT_EQ(disagreement(pod("10.0.0.1", "n1"), ps_pod("10.0.0.2", "--server_num 2")),
+            "the jobs differ: 10.0.0.1 (n1) was given a collective job, 10.0.0.2 (n) was given "
+            "--server_num 2; give every node the same options");
+  expect_names(
+      disagreement(ps_pod("10.0.0.1", "--server_num 1"), ps_pod("10.0.0.2", "--server_num 2")),
+      {"the jobs differ", "--server_num 1", "--server_num 2"});
+}
+
+TEST(Agreement, AJobWithServersIsShownInPlaceOfTheList) {
+  const OfferMessage one = ps_pod("10.0.0.1", "--servers a:1 --workers b:1");
+  OfferMessage other = ps_pod("10.0.0.2", "--servers a:1 --workers b:1");
+  other.claim.nodes = 3;
+  const auto text = disagreement(one, other);
+  expect_names(text, {"the lists of nodes differ", "--servers a:1 --workers b:1"});
+  EXPECT_EQ(text->find("--ips"), std::string::npos);
+}
+
+TEST(Agreement, WithServersTheNodesMayHaveWhatTheyNeed) {
+  const OfferMessage one = ps_pod("10.0.0.1", "--heter_worker_num 2");
+  OfferMessage other = ps_pod("10.0.0.2", "--heter_worker_num 2");
+  other.offer.card_kind = CardKind::Gpu;
+  other.offer.roles.resize(2);
+  EXPECT_FALSE(disagreement(one, other));
+}
+
+TEST(Agreement, TwoLaunchersOfOneNameAreToldOfIt) {
+  OfferMessage one = ps_pod("10.0.0.1", "PADDLE_PSERVER_IPS a,b");
+  one.claim.name = "PADDLE_TRAINER_ID 3";
+  EXPECT_EQ(both_claim(one, one).rfind("two launchers claim PADDLE_TRAINER_ID 3: process", 0), 0U);
+}
+
+TEST(Agreement, ALongLayoutIsComparedByItsDigest) {
+  PodClaim claim = pod("10.0.0.1", "n1").claim;
+  claim.layout = "--servers " + std::string(100'000, 'x');
+  const OfferMessage one = offer_message(claim, {});
+  EXPECT_LT(one.claim.layout.size(), 1024U);
+  EXPECT_EQ(one.claim.layout.rfind("--servers xxx", 0), 0U);
+  EXPECT_EQ(one.claim.layout.substr(one.claim.layout.size() - 1), ")");
+  EXPECT_FALSE(disagreement(one, offer_message(claim, {})));
+  claim.layout.back() = 'y';
+  EXPECT_TRUE(disagreement(one, offer_message(claim, {})));
+}
+
 TEST(Agreement, ALongListTravelsAsItsDigest) {
   PodClaim claim;
   for (int i = 0; i < 500; ++i) claim.ips.push_back("10.0.1." + std::to_string(i));

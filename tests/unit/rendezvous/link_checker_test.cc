@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// --check over the loopback interface: every pod is a thread with a loop of its own.
+#include "launcher/rendezvous/link_checker.h"
+
+#include <future>
+
+#include <gtest/gtest.h>
+
+#include "launcher/os/ipv4.h"
+#include "launcher/rendezvous/tcp.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr int kPort = 16160;  // of addresses that nobody else uses
+constexpr int kLimitOfPatience = 20;
+
+LinkCheck check_as(int place, const std::vector<std::string>& ips, const PodOffer& offer) {
+  PodClaim claim;
+  claim.version = "0.1.0";
+  claim.ips = ips;
+  claim.nodes = static_cast<int>(ips.size());
+  claim.place = place;
+  claim.layout = "--server_num 2";
+  TcpSettings settings;
+  settings.identity = {.secret = job_secret("token", "check.py"),
+                       .card = {"0.1.0", "ann", "check.py", offer.host, ""},
+                       .keep_alive = keep_alive_for(std::chrono::seconds(10))};
+  settings.hub_host = ips.front();
+  settings.ports = {kPort};
+  settings.is_hub = place == 0;
+  settings.listen_on = parse_ipv4(offer.host);
+  settings.from = parse_ipv4(offer.host);
+  settings.timeout = std::chrono::seconds(kLimitOfPatience);
+  settings.never_came = [](const WaitingFacts&) { return "missing"; };
+  EventLoop loop;
+  const Met met = Tcp(loop, settings).meet(claim, offer, {});
+  LinkCheck check = LinkChecker(loop, *met.channel, met.roster, offer.host).run();
+  met.channel->close();
+  return check;
+}
+
+TEST(LinkChecker, TriesThePortsOfServersAndWorkers) {
+  const std::vector<std::string> ips = {"127.20.30.1", "127.20.30.2"};
+  std::vector<PodOffer> offers(2);
+  offers[0].roles = {{.role = Role::Server, .stage = 1, .index = -1, .port = 20'530}};
+  offers[1].roles = {{.role = Role::Server, .stage = 1, .index = -1, .port = 20'531},
+                     {.role = Role::Trainer, .stage = 1, .index = -1, .port = 20'532},
+                     {.role = Role::Trainer, .stage = 1, .index = -1, .port = 0}};
+  for (std::size_t i = 0; i < ips.size(); ++i) offers[i].host = ips[i];
+  auto other = std::async(std::launch::async, [&] { return check_as(1, ips, offers[1]); });
+  const LinkCheck check = check_as(0, ips, offers[0]);
+  EXPECT_EQ(other.get(), check);
+  ASSERT_EQ(check.nodes.size(), 2U);
+  EXPECT_EQ(check.nodes[0].processes, 1);
+  EXPECT_EQ(check.nodes[1].processes, 3);
+  ASSERT_EQ(check.tries.size(), 2U);
+  for (const LinkTry& link : check.tries) {
+    EXPECT_EQ(link.problem, "");
+    EXPECT_TRUE(link.to == 0 ? link.port == 20'530 : link.port == 20'531 || link.port == 20'532);
+  }
+}
+
+}  // namespace
+}  // namespace paddle_launch
