@@ -87,7 +87,8 @@ FailureRecord Aftermath::record(const ProcessExit& exit, const std::optional<Log
 Suspicion Aftermath::confession(int worker, const LogEnds& logs) const {
   const auto index = static_cast<std::size_t>(worker);
   const ProcessSpec& spec = plan_.processes.at(index);
-  return {.rank = spec.rank,
+  return {.role = spec.role,
+          .rank = spec.rank,
           .node = node_name(),
           .log_path = spec.log_path,
           .log_excerpt = log_excerpt(logs.at(index)->bytes, kLogLineMark)};

@@ -57,14 +57,20 @@ std::string clock_text(const ClockDifference& clock) {
                      std::clamp(clock.error_ms, 0.0, kWorstClockMs));
 }
 
+std::string what_it_has(const CheckedNode& node) {
+  if (node.cards > 0) return counted(node.cards, "card");
+  if (node.processes > 0)
+    return fmt::format("{} process{}", node.processes, node.processes == 1 ? "" : "es");
+  return counted(node.trainers, "trainer");
+}
+
 std::string legend(const LinkCheck& check) {
   std::vector<Names> rows;
   std::vector<std::size_t> widths(4, 0);
   for (std::size_t i = 0; i < check.nodes.size(); ++i) {
     const CheckedNode& node = check.nodes[i];
     rows.push_back(
-        {fmt::format("{:>4}", i), one_line(node.host), one_line(node.machine),
-         node.cards > 0 ? counted(node.cards, "card") : counted(node.trainers, "trainer")});
+        {fmt::format("{:>4}", i), one_line(node.host), one_line(node.machine), what_it_has(node)});
     for (std::size_t c = 0; c < widths.size(); ++c)
       widths[c] = std::max(widths[c], columns(rows.back()[c]));
   }

@@ -27,15 +27,39 @@ std::vector<std::string> card_names(const ProcessSpec& spec) {
   return names;
 }
 
+int all_processes(const ProcessPlan& plan) {
+  return plan.world_size + plan.servers + plan.heter_workers;
+}
+
+const char* word_of(Role role) {
+  return role == Role::Trainer ? "trainer" : role == Role::Server ? "server" : "heter_worker";
+}
+
+nlohmann::json process_json(const ProcessPlan& plan, const ProcessSpec& spec) {
+  nlohmann::json process = {{"rank", spec.rank},
+                            {"local_rank", spec.local_rank},
+                            {"host", plan.host},
+                            {"endpoint", spec.endpoint},
+                            {"cards", card_names(spec)},
+                            {"cpus", spec.cpus},
+                            {"log", spec.log_path},
+                            {"command", plan.argv},
+                            {"environment", whole_env(plan, spec)}};
+  // Collective jobs have trainers alone, and programs that know nothing of roles.
+  if (plan.servers > 0 || plan.heter_workers > 0) process["role"] = word_of(spec.role);
+  return process;
+}
+
 }  // namespace
 
 std::string dry_run_text(const ProcessPlan& plan) {
-  std::string text =
-      fmt::format("{} of {} processes on {}:\n", plan.processes.size(), plan.world_size, plan.host);
+  std::string text = fmt::format("{} of {} processes on {}:\n", plan.processes.size(),
+                                 all_processes(plan), plan.host);
   for (const ProcessSpec& spec : plan.processes) {
     const std::vector<std::string> cards = card_names(spec);
-    text += fmt::format("\nrank {}\n  local rank  {}\n  host        {}\n  endpoint    {}\n",
-                        spec.rank, spec.local_rank, plan.host, spec.endpoint);
+    text += fmt::format("\n{}\n", name_of_spec(spec));
+    if (spec.role == Role::Trainer) text += fmt::format("  local rank  {}\n", spec.local_rank);
+    text += fmt::format("  host        {}\n  endpoint    {}\n", plan.host, spec.endpoint);
     text += fmt::format("  cards       {}\n",
                         cards.empty() ? "none (CPU)" : fmt::format("{}", fmt::join(cards, ",")));
     text += fmt::format("  binding     {}\n",
@@ -52,20 +76,14 @@ std::string dry_run_text(const ProcessPlan& plan) {
 std::string dry_run_json(const ProcessPlan& plan) {
   nlohmann::json processes = nlohmann::json::array();
   for (const ProcessSpec& spec : plan.processes) {
-    processes.push_back({{"rank", spec.rank},
-                         {"local_rank", spec.local_rank},
-                         {"host", plan.host},
-                         {"endpoint", spec.endpoint},
-                         {"cards", card_names(spec)},
-                         {"cpus", spec.cpus},
-                         {"log", spec.log_path},
-                         {"command", plan.argv},
-                         {"environment", whole_env(plan, spec)}});
+    processes.push_back(process_json(plan, spec));
   }
-  const nlohmann::json whole = {{"world_size", plan.world_size},
-                                {"host", plan.host},
-                                {"program", plan.program},
-                                {"processes", processes}};
+  nlohmann::json whole = {{"world_size", plan.world_size},
+                          {"host", plan.host},
+                          {"program", plan.program},
+                          {"processes", processes}};
+  if (plan.servers > 0) whole["servers"] = plan.servers;
+  if (plan.heter_workers > 0) whole["heter_workers"] = plan.heter_workers;
   return whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -24,8 +25,17 @@ constexpr std::size_t kMostAlso = 32;  // a thousand ranks can fail in the same 
 constexpr std::size_t kMostSilent = 6;
 constexpr std::string_view kNodeWord = "node ";
 
-const ProcessSpec& spec_of(const ProcessExit& exit, const ProcessPlan& plan) {
-  return plan.processes.at(static_cast<std::size_t>(exit.worker));
+// `is_meant`: a member of ProcessExit.
+template <typename Member>
+std::vector<ProcessName> names_where(Member is_meant, const std::vector<ProcessExit>& exits,
+                                     const ProcessPlan& plan) {
+  std::vector<ProcessName> names;
+  for (const ProcessExit& exit : exits) {
+    const ProcessSpec& spec = plan.processes.at(static_cast<std::size_t>(exit.worker));
+    if (std::invoke(is_meant, exit)) names.push_back({spec.role, spec.rank});
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 // Times may come from another machine: whatever they are, their difference must not overflow.
@@ -58,18 +68,18 @@ std::string delay(const FailureRecord* first, const FailureRecord& other) {
 std::string also_failed(const FailureRecord* first, const Failures& failures, int nodes) {
   const std::size_t begin = first == nullptr ? 0 : 1;
   std::string text;
-  std::vector<int> left_out;
+  std::vector<ProcessName> left_out;
   for (std::size_t i = begin; i < failures.size(); ++i) {
     const FailureRecord& other = failures[i];
     if (i - begin >= kMostAlso) {
-      left_out.push_back(other.rank);
+      left_out.push_back(other.name());
       continue;
     }
-    text += fmt::format("  also      rank {}{}: {}{}; log {}\n", other.rank,
+    text += fmt::format("  also      {}{}: {}{}; log {}\n", name_of(other.name()),
                         on_node(other.node, nodes), describe(other.exit, other.oom_kills),
                         delay(first, other), one_line(other.log_path));
   }
-  if (!left_out.empty()) text += fmt::format("  also      rank {}\n", rank_ranges(left_out));
+  if (!left_out.empty()) text += fmt::format("  also      {}\n", names_in_words(left_out));
   return text;
 }
 
@@ -91,14 +101,22 @@ std::string log_part(const FailureRecord& first) {
 std::string suspicion_part(const JobVerdict& verdict, int nodes) {
   if (!verdict.suspicion) return "";
   const Suspicion& suspicion = *verdict.suspicion;
-  return fmt::format("  probably  rank {}{} began it, with an error of its own; log {}, its end:\n",
-                     suspicion.rank, on_node(suspicion.node, nodes), one_line(suspicion.log_path)) +
+  return fmt::format("  probably  {}{} began it, with an error of its own; log {}, its end:\n",
+                     name_of(suspicion.name()), on_node(suspicion.node, nodes),
+                     one_line(suspicion.log_path)) +
          framed(suspicion.log_excerpt);
 }
 
+std::string who(const FailureRecord& first) {
+  const std::string cards = one_line(first.cards);
+  if (first.role == Role::Trainer)
+    return fmt::format("  rank      {} (local rank {}, {})\n", first.rank, first.local_rank, cards);
+  return fmt::format("  {:<8}  {} ({})\n", first.role == Role::Server ? "server" : "heter",
+                     first.rank, cards);
+}
+
 std::string who_and_how(const FailureRecord& first) {
-  std::string text = fmt::format("  rank      {} (local rank {}, {})\n", first.rank,
-                                 first.local_rank, one_line(first.cards));
+  std::string text = who(first);
   text += fmt::format("  node      {}\n", one_line(first.node));
   text += fmt::format("  pid       {}\n", first.exit.pid);
   text += fmt::format("  what      {}\n", describe(first.exit, first.oom_kills));
@@ -115,15 +133,15 @@ std::string lost_text(const JobVerdict& verdict) {
 
 std::string lost_node(const JobVerdict& verdict) {
   std::string text = fmt::format("  node      {}\n", lost_text(verdict));
-  std::vector<int> lost;
-  for (const int rank : verdict.aborted) {
+  std::vector<ProcessName> lost;
+  for (const ProcessName& name : verdict.aborted) {
     const bool failed =
         std::any_of(verdict.failures.begin(), verdict.failures.end(),
-                    [rank](const FailureRecord& record) { return record.rank == rank; });
-    if (!failed) lost.push_back(rank);
+                    [&name](const FailureRecord& record) { return record.name() == name; });
+    if (!failed) lost.push_back(name);
   }
   if (lost.empty()) return text;
-  return text + fmt::format("  lost      rank {} ({})\n", rank_ranges(lost),
+  return text + fmt::format("  lost      {} ({})\n", names_in_words(lost),
                             lost.size() == 1
                                 ? "it was running there; it did not fail by itself"
                                 : "they were running there; they did not fail by themselves");
@@ -155,29 +173,28 @@ std::string silent_nodes(const JobVerdict& verdict) {
 
 }  // namespace
 
-std::vector<int> culprits(const std::vector<ProcessExit>& exits, const ProcessPlan& plan) {
-  std::vector<int> ranks;
-  for (const ProcessExit& exit : exits) {
-    if (exit.failed_by_itself()) ranks.push_back(spec_of(exit, plan).rank);
-  }
-  std::sort(ranks.begin(), ranks.end());
-  return ranks;
+std::vector<ProcessName> culprits(const std::vector<ProcessExit>& exits, const ProcessPlan& plan) {
+  return names_where(&ProcessExit::failed_by_itself, exits, plan);
 }
 
-std::vector<int> victims(const std::vector<ProcessExit>& exits, const ProcessPlan& plan) {
-  std::vector<int> ranks;
-  for (const ProcessExit& exit : exits) {
-    if (exit.was_told_to_stop) ranks.push_back(spec_of(exit, plan).rank);
-  }
-  std::sort(ranks.begin(), ranks.end());
-  return ranks;
+std::vector<ProcessName> victims(const std::vector<ProcessExit>& exits, const ProcessPlan& plan) {
+  return names_where(&ProcessExit::was_told_to_stop, exits, plan);
 }
 
-std::string abort_line(int world_size, const std::vector<int>& ranks) {
+std::string abort_line(int world_size, const std::vector<ProcessName>& aborted) {
+  const Role role = aborted.empty() ? Role::Trainer : aborted.front().role;
+  std::vector<int> indices;
+  for (const ProcessName& name : aborted) {
+    if (name.role == role) indices.push_back(name.index);
+  }
   return fmt::format(
-      "ABORT!!! Out of all {} trainers, the trainer process with rank=[{}] was aborted. Please "
-      "check its log.\n",
-      world_size, fmt::join(ranks, ","));
+      "ABORT!!! Out of all {} trainers, the {} process with {}=[{}] was aborted. Please check its "
+      "log.\n",
+      world_size,
+      role == Role::Trainer  ? "trainer"
+      : role == Role::Server ? "server"
+                             : "heter worker",
+      role == Role::Trainer ? "rank" : "index", fmt::join(indices, ","));
 }
 
 std::string cards_of(const ProcessSpec& spec) {
@@ -189,6 +206,7 @@ std::string cards_of(const ProcessSpec& spec) {
 
 FailureRecord failure_record(const ProcessExit& exit, const ProcessSpec& spec, FailureFacts facts) {
   return {.exit = exit,
+          .role = spec.role,
           .rank = spec.rank,
           .local_rank = spec.local_rank,
           .node = std::move(facts.node),
@@ -207,7 +225,7 @@ std::string failure_report(const JobVerdict& verdict, int nodes) {
   if (!verdict.doubt.empty()) text += fmt::format("  first?    {}\n", one_line(verdict.doubt));
   text += also_failed(first, verdict.failures, nodes);
   if (!verdict.stopped.empty())
-    text += fmt::format("  stopped   because of it: rank {}\n", rank_ranges(verdict.stopped));
+    text += fmt::format("  stopped   because of it: {}\n", names_in_words(verdict.stopped));
   text += silent_nodes(verdict);
   if (known) text += log_part(*first);
   return text + suspicion_part(verdict, nodes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands on the screen when a trainer failed: the documented ABORT line, and under it who,
+// What stands on the screen when a process failed: the documented ABORT line, and under it who,
 // where, how, when, and the end of its log. The same on every node of the job.
 #pragma once
 
@@ -13,13 +13,14 @@
 
 namespace paddle_launch {
 
-// The ranks, ascending, that failed by themselves before they were told to stop.
-std::vector<int> culprits(const std::vector<ProcessExit>& exits, const ProcessPlan& plan);
-std::vector<int> victims(const std::vector<ProcessExit>& exits, const ProcessPlan& plan);
+// Those, ascending, who failed by themselves before they were told to stop.
+std::vector<ProcessName> culprits(const std::vector<ProcessExit>& exits, const ProcessPlan& plan);
+std::vector<ProcessName> victims(const std::vector<ProcessExit>& exits, const ProcessPlan& plan);
 
 // "ABORT!!! Out of all 8 trainers, the trainer process with rank=[2,3] was aborted. Please check
-// its log."
-std::string abort_line(int world_size, const std::vector<int>& ranks);
+// its log." Of servers and heter workers: "the server process with index=[2]". Names only those who
+// have the role of the first.
+std::string abort_line(int world_size, const std::vector<ProcessName>& aborted);
 
 // "card 3", "card 0,1", or "CPU".
 std::string cards_of(const ProcessSpec& spec);
@@ -37,7 +38,7 @@ FailureRecord failure_record(const ProcessExit& exit, const ProcessSpec& spec, F
 
 // Shows verdict.failures.front() in full when the first cause is a failed worker that is known;
 // otherwise first.text, which for a lost node is the sentence "192.168.0.3 was lost: no answer",
-// with verdict.aborted as the ranks that were lost on it.
+// with verdict.aborted as the processes that were lost on it.
 std::string failure_report(const JobVerdict& verdict, int nodes);
 
 }  // namespace paddle_launch

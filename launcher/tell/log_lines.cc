@@ -40,14 +40,14 @@ std::string shell_quoted(const std::vector<std::string>& argv) {
 
 std::string log_start_line(const ProcessPlan& plan, const ProcessSpec& spec,
                            const std::string& when) {
-  return fmt::format("{}{} rank {} of {}: {} ====\n", kLogLineMark, when, spec.rank,
-                     plan.world_size, one_line(shell_quoted(plan.argv)));
+  return fmt::format("{}{} {} of {}: {} ====\n", kLogLineMark, when, name_of_spec(spec),
+                     plan.size_of(spec.role), one_line(shell_quoted(plan.argv)));
 }
 
 std::string log_stop_line(const ProcessSpec& spec, const std::string& because,
                           const std::string& when) {
-  return fmt::format("{}{} rank {} was stopped because {} ====\n", kLogLineMark, when, spec.rank,
-                     one_line(because));
+  return fmt::format("{}{} {} was stopped because {} ====\n", kLogLineMark, when,
+                     name_of_spec(spec), one_line(because));
 }
 
 }  // namespace paddle_launch

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,8 +16,12 @@ namespace {
 
 constexpr int kKilledBySigkill = 137;
 
-int rank_of(int worker, const ProcessPlan& plan) {
-  return plan.processes.at(static_cast<std::size_t>(worker)).rank;
+const ProcessSpec& spec_of(int worker, const ProcessPlan& plan) {
+  return plan.processes.at(static_cast<std::size_t>(worker));
+}
+
+const char* word_of(Role role) {
+  return role == Role::Trainer ? "rank" : role == Role::Server ? "server" : "heter worker";
 }
 
 std::string on_host(const ProcessPlan& plan) {
@@ -73,8 +78,8 @@ struct Describe {
 
   std::string operator()(const Completed&) const { return "completed"; }
   std::string operator()(const Failed& failed) const {
-    return fmt::format("rank {}{} failed: {}", rank_of(failed.first.worker, plan), on_host(plan),
-                       describe(failed.first, oom_kills));
+    return fmt::format("{}{} failed: {}", name_of_spec(spec_of(failed.first.worker, plan)),
+                       on_host(plan), describe(failed.first, oom_kills));
   }
   std::string operator()(const NotStarted& problem) const { return describe(problem, plan); }
   std::string operator()(const Interrupted& interrupted) const {
@@ -107,6 +112,14 @@ struct KindOf {
 
 }  // namespace
 
+std::string name_of(ProcessName name) {
+  return fmt::format("{} {}", word_of(name.role), name.index);
+}
+
+std::string name_of_spec(const ProcessSpec& spec) {
+  return name_of(ProcessName{spec.role, spec.rank});
+}
+
 std::string describe(const ProcessExit& exit, long oom_kills) {
   if (exit.signal != 0) {
     const std::string text = fmt::format("killed by {}{}", signal_name(exit.signal),
@@ -118,11 +131,11 @@ std::string describe(const ProcessExit& exit, long oom_kills) {
 }
 
 std::string describe(const NotStarted& problem, const ProcessPlan& plan) {
-  const ProcessSpec& spec = plan.processes.at(static_cast<std::size_t>(problem.worker));
+  const ProcessSpec& spec = spec_of(problem.worker, plan);
   const std::string object = problem.exec             ? " " + plan.program
                              : problem.step == "fork" ? ""
                                                       : " " + spec.log_path;
-  return fmt::format("rank {}{} could not be started: {}{}: {}; {}", spec.rank, on_host(plan),
+  return fmt::format("{}{} could not be started: {}{}: {}; {}", name_of_spec(spec), on_host(plan),
                      problem.step, object, std::strerror(problem.error), remedy(problem));
 }
 
@@ -161,6 +174,20 @@ std::string rank_ranges(std::vector<int> ranks) {
     if (!text.empty()) text += ',';
     text += last == i ? fmt::format("{}", ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[last]);
     i = last + 1;
+  }
+  return text;
+}
+
+std::string names_in_words(const std::vector<ProcessName>& names) {
+  std::string text;
+  for (const Role role : {Role::Trainer, Role::Server, Role::HeterWorker}) {
+    std::vector<int> indices;
+    for (const ProcessName& name : names) {
+      if (name.role == role) indices.push_back(name.index);
+    }
+    if (indices.empty()) continue;
+    if (!text.empty()) text += "; ";
+    text += fmt::format("{} {}", word_of(role), rank_ranges(std::move(indices)));
   }
   return text;
 }

@@ -9,8 +9,13 @@
 
 #include "launcher/job/outcome.h"
 #include "launcher/job/process_spec.h"
+#include "launcher/job/role.h"
 
 namespace paddle_launch {
+
+// "rank 3", "server 1", "heter worker 0".
+std::string name_of(ProcessName name);
+std::string name_of_spec(const ProcessSpec& spec);
 
 // "exit code 7", "killed by SIGSEGV (core dumped)", "exit code 137: probably killed by the OOM
 // killer". `oom_kills`: how many processes the kernel's OOM killer ended on this machine during the
@@ -35,6 +40,9 @@ StopCause stop_cause(const Outcome& outcome, const ProcessPlan& plan, int node, 
 
 // "0-2,5" for people.
 std::string rank_ranges(std::vector<int> ranks);
+
+// "rank 0-2,5; server 0": role by role.
+std::string names_in_words(const std::vector<ProcessName>& names);
 
 // Whatever a log or a user put there, fit for a terminal: control bytes and broken UTF-8 as \xNN.
 std::string printable(std::string_view bytes);

@@ -37,6 +37,16 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+TEST(CheckTable, CountsProcessesOfAJobWithServers) {
+  LinkCheck check = all_good(2);
+  for (CheckedNode& node : check.nodes) node.trainers = node.cards = 0;
+  check.nodes[0].processes = 3;
+  check.nodes[1].processes = 1;
+  EXPECT_TRUE(has(check_table(check), "   0  10.0.0.1  node1  3 processes  clock"))
+      << check_table(check);
+  EXPECT_TRUE(has(check_table(check), "   1  10.0.0.2  node2  1 process    clock"));
+}
+
 TEST(CheckTable, ShowsEveryPairOfAFewNodes) {
   LinkCheck check = all_good(3);
   check.nodes[2].cards = 0;

@@ -44,21 +44,37 @@ JobVerdict verdict_on(std::vector<FailureRecord> failures) {
           .failures = std::move(failures)};
 }
 
+std::vector<ProcessName> ranks(const std::vector<int>& all) {
+  std::vector<ProcessName> names;
+  for (const int rank : all) names.push_back({Role::Trainer, rank});
+  return names;
+}
+
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
 TEST(AbortLine, IsTheDocumentsWordForWord) {
-  EXPECT_EQ(abort_line(8, {2, 3}),
+  EXPECT_EQ(abort_line(8, ranks({2, 3})),
             "ABORT!!! Out of all 8 trainers, the trainer process with rank=[2,3] was aborted. "
             "Please check its log.\n");
+}
+
+TEST(AbortLine, NamesTheRoleOfTheFirst) {
+  EXPECT_EQ(abort_line(8, {{Role::Server, 2}, {Role::Trainer, 0}}),
+            "ABORT!!! Out of all 8 trainers, the server process with index=[2] was aborted. Please "
+            "check its log.\n");
+  EXPECT_EQ(
+      abort_line(8, {{Role::HeterWorker, 0}, {Role::HeterWorker, 2}, {Role::Server, 1}}),
+      "ABORT!!! Out of all 8 trainers, the heter worker process with index=[0,2] was aborted. "
+      "Please check its log.\n");
 }
 
 TEST(Culprits, AreThoseWhoFailedByThemselvesInAscendingOrder) {
   const std::vector<ProcessExit> exits = {ended(3, 7, 10), ended(1, 0, 11), ended(2, 9, 12),
                                           ended(0, 1, 13, true)};
-  EXPECT_EQ(culprits(exits, eight_processes()), (std::vector<int>{2, 3}));
-  EXPECT_EQ(victims(exits, eight_processes()), std::vector<int>{0});
+  EXPECT_EQ(culprits(exits, eight_processes()), ranks({2, 3}));
+  EXPECT_EQ(victims(exits, eight_processes()), ranks({0}));
 }
 
 TEST(CardsOf, NamesTheCardsOrTheCpu) {
@@ -82,7 +98,7 @@ TEST(MakeFailureRecord, JoinsExitPlanAndFacts) {
 
 TEST(FailureReport, TellsWhoWhereHowWhenAndShowsTheLog) {
   JobVerdict verdict = verdict_on({failed(3, 7, 2500), failed(2, 9, 2512)});
-  verdict.stopped = {0, 1};
+  verdict.stopped = ranks({0, 1});
   verdict.failures.front().log_excerpt = "boom\n";
   EXPECT_EQ(failure_report(verdict, 1),
             "  rank      3 (local rank 3, CPU)\n"
@@ -101,12 +117,34 @@ TEST(FailureReport, TellsWhoWhereHowWhenAndShowsTheLog) {
 TEST(FailureReport, EndsWithTheRankThatProbablyBeganIt) {
   JobVerdict verdict = verdict_on({failed(3, 1, 2500)});
   verdict.failures.front().log_excerpt = "lost\n";
-  verdict.suspicion = Suspicion{2, "node18", "log/workerlog.2", "broken"};
+  verdict.suspicion = Suspicion{Role::Trainer, 2, "node18", "log/workerlog.2", "broken"};
   const std::string text = failure_report(verdict, 1);
   EXPECT_TRUE(
       has(text, "probably  rank 2 began it, with an error of its own; log log/workerlog.2"));
   EXPECT_LT(text.find("lost\n"), text.find("broken\n  ---"));
   EXPECT_TRUE(has(failure_report(verdict, 2), "probably  rank 2 on node18 began it"));
+}
+
+TEST(FailureReport, CallsServersAndHeterWorkersByTheirNames) {
+  JobVerdict verdict = verdict_on({failed(0, 7, 2500), failed(2, 9, 2512)});
+  verdict.failures[0].role = Role::Server;
+  verdict.failures[1].role = Role::HeterWorker;
+  verdict.stopped = {{Role::Trainer, 0}, {Role::Trainer, 1}, {Role::Server, 1}};
+  verdict.suspicion = Suspicion{Role::Server, 3, "node18", "log/serverlog.3", "broken"};
+  const std::string text = failure_report(verdict, 1);
+  EXPECT_EQ(text.rfind("  server    0 (CPU)\n  node      node17\n", 0), 0U) << text;
+  EXPECT_TRUE(has(text, "  also      heter worker 2: exit code 9"));
+  EXPECT_TRUE(has(text, "  stopped   because of it: rank 0-1; server 1\n"));
+  EXPECT_TRUE(has(text, "  probably  server 3 began it"));
+  verdict.failures[0].role = Role::HeterWorker;
+  EXPECT_EQ(failure_report(verdict, 1).rfind("  heter     0 (CPU)\n", 0), 0U);
+}
+
+TEST(FailureReport, NamesEveryRoleThatWasLostWithANode) {
+  const JobVerdict verdict{.first = {.kind = Kind::PodLost, .text = "node n3 was lost: reset"},
+                           .aborted = {{Role::Trainer, 2}, {Role::Server, 2}},
+                           .failures = {failed(2, 1, 7)}};
+  EXPECT_TRUE(has(failure_report(verdict, 3), "  lost      server 2 (it was running there"));
 }
 
 TEST(FailureReport, SaysWhenThereIsNoLog) {
@@ -162,8 +200,8 @@ TEST(FailureReport, TellsOfALostNodeThatItsRanksDidNotFail) {
   const JobVerdict verdict{.first = {.kind = Kind::PodLost,
                                      .status = 75,
                                      .text = "192.168.0.3 was lost: no answer for 8 s"},
-                           .aborted = {4, 5},
-                           .stopped = {0, 1, 2, 3},
+                           .aborted = ranks({4, 5}),
+                           .stopped = ranks({0, 1, 2, 3}),
                            .silent = {"192.168.0.3"}};
   EXPECT_EQ(failure_report(verdict, 3),
             "  node      192.168.0.3 was lost: no answer for 8 s\n"
@@ -174,7 +212,7 @@ TEST(FailureReport, TellsOfALostNodeThatItsRanksDidNotFail) {
 TEST(FailureReport, ListsTheFailuresBesidesALostNode) {
   const JobVerdict verdict{
       .first = {.kind = Kind::PodLost, .text = "node 10.0.0.3 was lost: reset"},
-      .aborted = {2, 4},
+      .aborted = ranks({2, 4}),
       .failures = {failed(2, 1, 7)},
       .silent = {"10.0.0.30"}};
   EXPECT_EQ(failure_report(verdict, 3),
@@ -200,7 +238,7 @@ TEST(FailureReport, LetsNoOtherMachineForgeLinesOrColours) {
   JobVerdict verdict = verdict_on({record, record});
   verdict.doubt = "d\n\x1b";
   verdict.silent = {"s\n\x1b"};
-  verdict.suspicion = Suspicion{2, "n\n\x1b", "p\n\x1b", "e\x1b\n"};
+  verdict.suspicion = Suspicion{Role::Trainer, 2, "n\n\x1b", "p\n\x1b", "e\x1b\n"};
   const std::string text = failure_report(verdict, 2);
   EXPECT_EQ(text.find_first_of("\x1b\x07"), std::string::npos);
   EXPECT_FALSE(has(text, "\n  pid       1\\x1b"));

@@ -15,6 +15,18 @@ TEST(LogStartLine, NamesDateRankAndCommand) {
             "--name 'a b' ====\n");
 }
 
+TEST(LogStartLine, CountsServersApartFromRanks) {
+  ProcessPlan plan;
+  plan.argv = {"true"};
+  plan.world_size = 4;
+  plan.servers = 2;
+  plan.heter_workers = 3;
+  EXPECT_EQ(log_start_line(plan, {.role = Role::Server}, "now"),
+            "==== paddle-launch now server 0 of 2: true ====\n");
+  EXPECT_EQ(log_start_line(plan, {.role = Role::HeterWorker, .rank = 1}, "now"),
+            "==== paddle-launch now heter worker 1 of 3: true ====\n");
+}
+
 TEST(LogStartLine, StaysOneLine) {
   ProcessPlan plan;
   plan.argv = {"sh", "-c", "first\nsecond\x1b"};
@@ -26,6 +38,11 @@ TEST(LogStartLine, StaysOneLine) {
 TEST(LogStopLine, NamesTheCause) {
   EXPECT_EQ(log_stop_line({.rank = 1}, "rank 3 failed: exit code 7", "now"),
             "==== paddle-launch now rank 1 was stopped because rank 3 failed: exit code 7 ====\n");
+}
+
+TEST(LogStopLine, NamesAServer) {
+  EXPECT_EQ(log_stop_line({.role = Role::Server, .rank = 1}, "of a test", "now"),
+            "==== paddle-launch now server 1 was stopped because of a test ====\n");
 }
 
 TEST(ShellQuoted, CanBeTypedAgain) {

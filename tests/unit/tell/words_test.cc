@@ -20,6 +20,34 @@ ProcessPlan four_processes() {
   return plan;
 }
 
+TEST(NameOf, SaysWhatItIs) {
+  EXPECT_EQ(name_of({Role::Trainer, 3}), "rank 3");
+  EXPECT_EQ(name_of({Role::Server, 1}), "server 1");
+  EXPECT_EQ(name_of({Role::HeterWorker, 0}), "heter worker 0");
+}
+
+TEST(NamesInWords, GoRoleByRole) {
+  EXPECT_EQ(names_in_words({}), "");
+  EXPECT_EQ(names_in_words({{Role::Trainer, 1}, {Role::Trainer, 0}}), "rank 0-1");
+  EXPECT_EQ(names_in_words({{Role::Server, 0},
+                            {Role::Trainer, 0},
+                            {Role::Trainer, 1},
+                            {Role::HeterWorker, 4},
+                            {Role::Trainer, 2},
+                            {Role::Trainer, 5}}),
+            "rank 0-2,5; server 0; heter worker 4");
+}
+
+TEST(DescribeOutcome, NamesAServer) {
+  ProcessPlan plan = four_processes();
+  plan.processes[3] = {.role = Role::Server, .rank = 1};
+  EXPECT_EQ(describe(Outcome(Failed{{.worker = 3, .code = 7}}), plan),
+            "server 1 failed: exit code 7");
+  EXPECT_EQ(describe(Outcome(NotStarted{.worker = 3, .error = EAGAIN, .step = "fork"}), plan)
+                .rfind("server 1 could not be started", 0),
+            0U);
+}
+
 TEST(DescribeExit, SaysCodeSignalAndCore) {
   EXPECT_EQ(describe(ProcessExit{.code = 7}), "exit code 7");
   EXPECT_EQ(describe(ProcessExit{.signal = SIGSEGV, .core_dumped = true}),
