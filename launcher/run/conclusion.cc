@@ -36,7 +36,8 @@ void Conclusion::take_verdict(const JobVerdict& verdict) {
 }
 
 JobVerdict Conclusion::wait(const PodEnding& mine, bool stopping,
-                            const std::function<void(const std::string&)>& remark) {
+                            const std::function<void(const std::string&)>& remark,
+                            const std::function<void(int node, const Message&)>& other) {
   channel_.set_events({.stop =
                            [this](const StopCause& cause) {
                              news_.stop(cause);
@@ -45,7 +46,7 @@ JobVerdict Conclusion::wait(const PodEnding& mine, bool stopping,
                        .kill = [] {},
                        .verdict = [this](const JobVerdict& verdict) { take_verdict(verdict); },
                        .remark = remark,
-                       .other = {}});
+                       .other = other});
   channel_.tell_ending(mine);
   if (verdict_) return *verdict_;
   if (stopping) begin_patience();

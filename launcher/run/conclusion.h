@@ -32,9 +32,11 @@ class Conclusion {
   Conclusion& operator=(const Conclusion&) = delete;
   ~Conclusion();
 
-  // The job's remarks still go where they went before. `stopping`: a reason to stop is known.
+  // The job's remarks still go where they went before, as does what is none of our business
+  // (`other`). `stopping`: a reason to stop is known.
   JobVerdict wait(const PodEnding& mine, bool stopping,
-                  const std::function<void(const std::string&)>& remark);
+                  const std::function<void(const std::string&)>& remark,
+                  const std::function<void(int node, const Message&)>& other = {});
 
  private:
   void take_signals();

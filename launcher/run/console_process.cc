@@ -88,8 +88,8 @@ void ConsoleProcess::run() {
     // Messages first: the banner was said before the first trainer was started.
     read_messages();
     if (launcher_is_gone_ || !carry_out_order()) return;
-    const bool copied =
-        logs_.copy_some([this](int rank, std::string_view bytes) { show(rank, bytes); });
+    const bool copied = logs_.copy_some(
+        [this](const ProcessName& process, std::string_view bytes) { show(process, bytes); });
     show_unfinished_lines(false);
     std::array<pollfd, 2> watched = {pollfd{order_ ? -1 : socket_.get(), POLLIN, 0},
                                      pollfd{logs_.notifications(), POLLIN, 0}};
@@ -137,7 +137,8 @@ bool ConsoleProcess::carry_out_order() {
 // The trainers are gone: what their logs hold now is all they said. Lines that the launcher adds
 // later are not theirs, so nothing is followed any more.
 void ConsoleProcess::drain() {
-  logs_.copy_to_the_end([this](int rank, std::string_view bytes) { show(rank, bytes); });
+  logs_.copy_to_the_end(
+      [this](const ProcessName& process, std::string_view bytes) { show(process, bytes); });
   show_unfinished_lines(true);
 }
 
@@ -147,10 +148,10 @@ void ConsoleProcess::show_unfinished_lines(bool all) {
   write_out(text);
 }
 
-void ConsoleProcess::show(int rank, std::string_view bytes) {
+void ConsoleProcess::show(const ProcessName& process, std::string_view bytes) {
   if (!settings_.prefix_lines) return write_out(bytes);
   prefixed_.clear();
-  lines_.add(rank, bytes, Clock::now(), prefixed_);
+  lines_.add(process, bytes, Clock::now(), prefixed_);
   write_out(prefixed_);
 }
 

@@ -37,7 +37,7 @@ class ConsoleProcess {
   void answer(char kind);
   void drain();
 
-  void show(int rank, std::string_view bytes);
+  void show(const ProcessName& process, std::string_view bytes);
   void show_unfinished_lines(bool all);
   void write_out(std::string_view bytes);
   void wait_for_reader();

@@ -54,7 +54,8 @@ Guard::Reports Guard::receive() const {
   std::array<GuardReport, kReportsInOneMessage> batch;
   for (;;) {
     const ssize_t size = recv(socket_.get(), batch.data(), sizeof batch, 0);
-    if (size < 0 && errno == EINTR) continue;
+    // The guard ended before it had read our last order: its reports are still there.
+    if (size < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
     if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return result;
     if (size <= 0) {
       result.guard_is_gone = true;

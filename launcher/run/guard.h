@@ -31,7 +31,7 @@ struct GuardSettings {
 
 class Guard {
  public:
-  // Forks; the guard starts the processes at once.
+  // Forks; the guard starts the processes at once, those that the plan holds back on order.
   Guard(const ProcessPlan& plan, const GuardSettings& settings);
   Guard(Guard&&) = default;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the guard does on the launcher's order: stop, kill, freeze, pass a signal on.
+// What the guard does on the launcher's order: stop, kill, freeze, pass a signal on. The start of
+// those that were held back is in guard_start.cc.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -38,18 +39,25 @@ void GuardProcess::obey(const GuardOrder& order) {
       }
       return;
     case GuardOrder::Kind::Freeze:
-      // Not SIGTSTP: the groups are orphaned in the sense of POSIX, and the kernel drops it there.
-      for (const Worker& worker : workers_) {
-        if (worker.pid > 0) kill(-worker.pid, SIGSTOP);
-      }
       freezing_ = true;
-      return;
+      frozen_ = true;
+      return freeze();
     case GuardOrder::Kind::Thaw:
       return thaw();
+    case GuardOrder::Kind::StartRest:
+      return start_rest();
+  }
+}
+
+// Not SIGTSTP: the groups are orphaned in the sense of POSIX, and the kernel drops it there.
+void GuardProcess::freeze() const {
+  for (const Worker& worker : workers_) {
+    if (worker.pid > 0) kill(-worker.pid, SIGSTOP);
   }
 }
 
 void GuardProcess::thaw() {
+  frozen_ = false;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     if (workers_[i].pid <= 0) continue;
     if (settings_.lend_terminal && plan_.processes[i].has_stdin)

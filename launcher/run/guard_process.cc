@@ -65,12 +65,13 @@ void GuardProcess::leave_the_launchers_world() {
 }
 
 void GuardProcess::run() {
-  start_workers();
+  start_first();
   for (;;) {
-    const bool nothing_left = reap();
+    const bool no_child = reap();
     send_reports();
-    if (nothing_left) break;
-    if (!launcher_alive_ || !any_worker_alive()) stop();
+    if (!launcher_alive_) stop();
+    if (no_child && !rest_waits()) break;
+    if (!any_worker_alive() && !rest_waits()) stop();
     if (freezing_ && all_suspended()) {
       freezing_ = false;
       unsent_.push_back({.kind = GuardReport::Kind::Frozen});

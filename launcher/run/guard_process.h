@@ -36,7 +36,9 @@ class GuardProcess {
   enum class Phase { Running, Stopping, Killing };
 
   void leave_the_launchers_world();
-  void start_workers();
+  void start_first();
+  void start_rest();
+  void start_workers(std::size_t first, std::size_t end);
   bool start_worker(std::size_t index, const std::vector<std::string>& shared_env);
   void report_not_started(std::size_t index, int error, bool exec, bool log_failed);
 
@@ -48,6 +50,7 @@ class GuardProcess {
   void take_orders();
   void obey(const GuardOrder& order);
   void stop();
+  void freeze() const;
   void thaw();
   void tell_orphans();
   void kill_all();
@@ -56,6 +59,8 @@ class GuardProcess {
   int poll_timeout() const;
   void wait_for_something();
   void send_reports();
+  // Having no child is not the end then.
+  bool rest_waits() const { return rest_held_back_ && phase_ == Phase::Running; }
   bool any_worker_alive() const;
   bool all_suspended() const;
   static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
@@ -73,7 +78,9 @@ class GuardProcess {
   Clock::time_point deadline_{};  // end of the grace, later of our patience with SIGKILL
   bool launcher_alive_ = true;
   bool grace_renewed_ = false;
+  bool rest_held_back_ = false;
   bool freezing_ = false;  // Frozen is owed to the launcher
+  bool frozen_ = false;    // from Freeze to Thaw
 };
 
 }  // namespace paddle_launch

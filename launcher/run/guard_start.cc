@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard's first act: its workers' logs, environments and processes.
+// The guard's first act, and in jobs with servers its second: logs, environments and processes.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,11 +59,24 @@ std::vector<char*> pointers(const std::vector<std::string>& shared,
 
 }  // namespace
 
-void GuardProcess::start_workers() {
+void GuardProcess::start_first() {
+  rest_held_back_ = plan_.held_back > 0;
+  start_workers(0, workers_.size() - static_cast<std::size_t>(plan_.held_back));
+}
+
+void GuardProcess::start_rest() {
+  if (!rest_waits()) return;
+  rest_held_back_ = false;
+  start_workers(workers_.size() - static_cast<std::size_t>(plan_.held_back), workers_.size());
+  // The order may have crossed a Ctrl-Z, after which everybody stands still.
+  if (frozen_) freeze();
+}
+
+void GuardProcess::start_workers(std::size_t first, std::size_t end) {
   std::vector<std::string> shared_env;
   for (const EnvVar& variable : plan_.inherited) shared_env.push_back(assignment(variable));
   for (const EnvVar& variable : plan_.common_env) shared_env.push_back(assignment(variable));
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
+  for (std::size_t i = first; i < end; ++i) {
     if (!start_worker(i, shared_env)) return;
   }
 }

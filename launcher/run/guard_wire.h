@@ -9,11 +9,12 @@ namespace paddle_launch {
 
 struct GuardOrder {
   enum class Kind : std::uint8_t {
-    Stop,    // SIGTERM to each trainer, the grace, SIGKILL to all that is left
-    Kill,    // SIGKILL to everything now
-    Signal,  // `signal` to each living trainer
-    Freeze,  // SIGSTOP to the trainers' groups (Ctrl-Z)
-    Thaw,    // SIGCONT to them; the trainer with the terminal gets it back
+    Stop,       // SIGTERM to each trainer, the grace, SIGKILL to all that is left
+    Kill,       // SIGKILL to everything now
+    Signal,     // `signal` to each living trainer
+    Freeze,     // SIGSTOP to the trainers' groups (Ctrl-Z)
+    Thaw,       // SIGCONT to them; the trainer with the terminal gets it back
+    StartRest,  // the processes that were held back; too late after Stop or Kill
   };
   Kind kind = Kind::Stop;
   std::int32_t signal = 0;

@@ -13,76 +13,85 @@ constexpr std::size_t kLongestLine =
 constexpr std::array<std::string_view, 6> kColours = {"\x1b[36m", "\x1b[32m", "\x1b[33m",
                                                       "\x1b[35m", "\x1b[34m", "\x1b[31m"};
 
+// A trainer is known by its rank alone.
+std::string_view kind_of(Role role) {
+  return role == Role::Server ? "server " : role == Role::HeterWorker ? "heter " : "";
+}
+
 }  // namespace
 
-std::string LinePrinter::prefix_of(int rank) const {
-  const std::string label = "[" + std::to_string(rank) + "]";
+std::string LinePrinter::prefix_of(const ProcessName& process) const {
+  const std::string label =
+      "[" + std::string(kind_of(process.role)) + std::to_string(process.index) + "]";
   if (!colour_) return label + " ";
-  const std::string_view colour = kColours[static_cast<std::size_t>(rank) % kColours.size()];
+  const std::string_view colour =
+      kColours[static_cast<std::size_t>(process.index) % kColours.size()];
   return std::string(colour) + label + "\x1b[0m ";
 }
 
-void LinePrinter::begin_line(int rank, Pending& pending, std::string& out) {
-  if (open_line_ == rank) {
+void LinePrinter::begin_line(const ProcessName& process, Pending& pending, std::string& out) {
+  if (open_line_ == process) {
     open_line_.reset();
     return;
   }
   if (open_line_) out += '\n';
   open_line_.reset();
-  if (pending.prefix.empty()) pending.prefix = prefix_of(rank);
+  if (pending.prefix.empty()) pending.prefix = prefix_of(process);
   out += pending.prefix;
 }
 
-void LinePrinter::add(int rank, std::string_view bytes, Time now, std::string& out) {
-  Pending& pending = pending_[rank];
+void LinePrinter::add(const ProcessName& process, std::string_view bytes, Time now,
+                      std::string& out) {
+  Pending& pending = pending_[process];
   // Two searches for one byte each are many times faster than one search for either.
   while (!bytes.empty()) {
     const std::size_t newline = bytes.find('\n');
     std::string_view part = bytes.substr(0, newline);
     bytes.remove_prefix(newline == std::string_view::npos ? bytes.size() : newline + 1);
     for (std::size_t end = part.find('\r'); end != std::string_view::npos; end = part.find('\r')) {
-      carriage_return(rank, pending, part.substr(0, end), out);
+      carriage_return(process, pending, part.substr(0, end), out);
       part.remove_prefix(end + 1);
     }
-    if (newline == std::string_view::npos) return keep(rank, pending, part, now, out);
+    if (newline == std::string_view::npos) return keep(process, pending, part, now, out);
     const bool belongs_to_return = pending.after_return && part.empty();
     pending.after_return = false;
-    if (!belongs_to_return) end_line(rank, pending, part, out);
+    if (!belongs_to_return) end_line(process, pending, part, out);
   }
 }
 
-void LinePrinter::carriage_return(int rank, Pending& pending, std::string_view part,
-                                  std::string& out) {
+void LinePrinter::carriage_return(const ProcessName& process, Pending& pending,
+                                  std::string_view part, std::string& out) {
   // A bar that begins with \r ends nothing: no empty line for it.
-  const bool ends_nothing = part.empty() && pending.text.empty() && open_line_ != rank;
+  const bool ends_nothing = part.empty() && pending.text.empty() && open_line_ != process;
   pending.after_return = true;
-  if (!ends_nothing) end_line(rank, pending, part, out);
+  if (!ends_nothing) end_line(process, pending, part, out);
 }
 
-void LinePrinter::end_line(int rank, Pending& pending, std::string_view part, std::string& out) {
-  begin_line(rank, pending, out);
+void LinePrinter::end_line(const ProcessName& process, Pending& pending, std::string_view part,
+                           std::string& out) {
+  begin_line(process, pending, out);
   out += pending.text;
   out += part;
   out += '\n';
   pending.text.clear();
 }
 
-void LinePrinter::keep(int rank, Pending& pending, std::string_view part, Time now,
-                       std::string& out) {
+void LinePrinter::keep(const ProcessName& process, Pending& pending, std::string_view part,
+                       Time now, std::string& out) {
   if (part.empty()) return;
   pending.after_return = false;
   if (pending.text.empty()) pending.since = now;
   pending.text += part;
-  if (pending.text.size() > kLongestLine) end_line(rank, pending, {}, out);
+  if (pending.text.size() > kLongestLine) end_line(process, pending, {}, out);
 }
 
 void LinePrinter::show_unfinished(Time now, bool all, std::string& out) {
-  for (auto& [rank, pending] : pending_) {
+  for (auto& [process, pending] : pending_) {
     if (pending.text.empty() || (!all && now - pending.since < kUnfinishedFor)) continue;
-    begin_line(rank, pending, out);
+    begin_line(process, pending, out);
     out += pending.text;
     pending.text.clear();
-    open_line_ = rank;
+    open_line_ = process;
   }
   if (!all || !open_line_) return;
   out += '\n';
@@ -91,7 +100,7 @@ void LinePrinter::show_unfinished(Time now, bool all, std::string& out) {
 
 std::optional<LinePrinter::Time> LinePrinter::next_unfinished() const {
   std::optional<Time> next;
-  for (const auto& [rank, pending] : pending_) {
+  for (const auto& [process, pending] : pending_) {
     if (pending.text.empty()) continue;
     const Time due = pending.since + kUnfinishedFor;
     if (!next || due < *next) next = due;

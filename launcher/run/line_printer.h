@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --console all: puts the output of several ranks together, whole lines with a [rank] prefix. Pure:
+// --console all: puts the output of several processes together, whole lines with a prefix: [3] for
+// rank 3, [server 1] for a server. Pure:
 // bytes in, bytes out, the time is handed in.
 #pragma once
 
@@ -8,6 +9,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "launcher/job/role.h"
 
 namespace paddle_launch {
 
@@ -18,7 +21,7 @@ class LinePrinter {
   explicit LinePrinter(bool colour) : colour_(colour) {}
 
   // Appends to `out` the lines that `bytes` completes.
-  void add(int rank, std::string_view bytes, Time now, std::string& out);
+  void add(const ProcessName& process, std::string_view bytes, Time now, std::string& out);
   // Appends the lines that have been unfinished for a second; with `all`, every unfinished one.
   void show_unfinished(Time now, bool all, std::string& out);
   // When show_unfinished() should be called next.
@@ -32,15 +35,18 @@ class LinePrinter {
     bool after_return = false;  // the last line ended with \r: a \n right after it belongs to it
   };
 
-  std::string prefix_of(int rank) const;
-  void begin_line(int rank, Pending& pending, std::string& out);
-  void carriage_return(int rank, Pending& pending, std::string_view part, std::string& out);
-  void end_line(int rank, Pending& pending, std::string_view part, std::string& out);
-  void keep(int rank, Pending& pending, std::string_view part, Time now, std::string& out);
+  std::string prefix_of(const ProcessName& process) const;
+  void begin_line(const ProcessName& process, Pending& pending, std::string& out);
+  void carriage_return(const ProcessName& process, Pending& pending, std::string_view part,
+                       std::string& out);
+  void end_line(const ProcessName& process, Pending& pending, std::string_view part,
+                std::string& out);
+  void keep(const ProcessName& process, Pending& pending, std::string_view part, Time now,
+            std::string& out);
 
   bool colour_;
-  std::map<int, Pending> pending_;
-  std::optional<int> open_line_;  // the rank whose unfinished line stands on the screen
+  std::map<ProcessName, Pending> pending_;
+  std::optional<ProcessName> open_line_;  // whose unfinished line stands on the screen
 };
 
 }  // namespace paddle_launch

@@ -123,7 +123,7 @@ std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan,
   std::vector<FollowedLog> logs;
   for (std::size_t i = 0; i < plan.processes.size(); ++i) {
     const ProcessSpec& spec = plan.processes[i];
-    if (!all && i != 0) continue;
+    if (!all && i != static_cast<std::size_t>(plan.followed)) continue;
     const int truncate_it = overwrite ? O_TRUNC : 0;
     // Truncating needs the right to write; the console only reads.
     const int access_mode = overwrite ? O_RDWR : O_RDONLY;
@@ -131,7 +131,7 @@ std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan,
         open(spec.log_path.c_str(), access_mode | O_CREAT | O_CLOEXEC | truncate_it, 0666));
     if (!file) throw LaunchError(fmt::format("open {}: {}", spec.log_path, std::strerror(errno)));
     const off_t from = lseek(file.get(), 0, SEEK_END);
-    logs.push_back({.rank = spec.rank,
+    logs.push_back({.process = {spec.role, spec.rank},
                     .file = std::move(file),
                     .from = from,
                     .start_line = start_lines.at(i)});

@@ -25,7 +25,7 @@ void prepare_log_directory(const std::string& directory, const ProcessPlan& plan
 std::optional<std::string> replace_file(const std::string& path, const std::string& content,
                                         mode_t mode);
 
-// Opens the logs that the console shows, of the first process here or of all, before anything
+// Opens the logs that the console shows, of the followed process or of all here, before anything
 // writes to them.
 std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan,
                                             const std::vector<std::string>& start_lines, bool all,

@@ -61,7 +61,7 @@ bool LogFollower::copy(Followed& followed, const Show& show) {
     return false;
   }
   followed.at += count;
-  show(followed.log.rank, std::string_view(buffer_.data(), static_cast<std::size_t>(count)));
+  show(followed.log.process, std::string_view(buffer_.data(), static_cast<std::size_t>(count)));
   return true;
 }
 

@@ -10,12 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "launcher/job/role.h"
 #include "launcher/os/unique_fd.h"
 
 namespace paddle_launch {
 
 struct FollowedLog {
-  int rank = 0;
+  ProcessName process{};
   UniqueFd file{};           // open for reading
   off_t from = 0;            // where this run begins
   std::string start_line{};  // our own first line there: not shown
@@ -23,7 +24,7 @@ struct FollowedLog {
 
 class LogFollower {
  public:
-  using Show = std::function<void(int rank, std::string_view bytes)>;
+  using Show = std::function<void(const ProcessName& process, std::string_view bytes)>;
 
   explicit LogFollower(std::vector<FollowedLog> logs);
 

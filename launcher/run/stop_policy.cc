@@ -25,9 +25,28 @@ bool asks_to_end(int signal) {
 
 }  // namespace
 
+Crew crew_of(const ProcessPlan& plan) {
+  Crew crew{.processes = static_cast<int>(plan.processes.size()), .held_back = plan.held_back};
+  bool has_servers = plan.servers > 0 || plan.held_back > 0;
+  for (const ProcessSpec& spec : plan.processes) {
+    has_servers = has_servers || spec.role != Role::Trainer;
+  }
+  for (int i = 0; has_servers && i < crew.processes; ++i) {
+    if (plan.processes[static_cast<std::size_t>(i)].role == Role::Trainer) crew.workers.insert(i);
+  }
+  return crew;
+}
+
 StopPolicy::StopPolicy(int workers, std::optional<int> terminal_worker,
                        bool scheduler_signals_workers)
-    : alive_(workers),
+    : StopPolicy(Crew{.processes = workers}, terminal_worker, scheduler_signals_workers) {}
+
+StopPolicy::StopPolicy(Crew crew, std::optional<int> terminal_worker,
+                       bool scheduler_signals_workers)
+    : alive_(crew.processes - crew.held_back),
+      held_back_(crew.held_back),
+      has_workers_(!crew.workers.empty()),
+      still_working_(std::move(crew.workers)),
       terminal_worker_(terminal_worker),
       scheduler_signals_workers_(scheduler_signals_workers) {}
 
@@ -37,10 +56,18 @@ StopPolicy::Order StopPolicy::stop(Outcome because) {
   return Order::Stop;
 }
 
+void StopPolicy::rest_started() {
+  if (rest_may_start()) alive_ += std::exchange(held_back_, 0);
+}
+
 StopPolicy::Order StopPolicy::worker_exited(const ProcessExit& exit) {
   --alive_;
   exits_.push_back(exit);
-  if (!exit.failed()) return Order::Nothing;
+  if (!exit.failed()) {
+    still_working_.erase(exit.worker);
+    return Order::Nothing;
+  }
+  if (verdict_ == Outcome(Completed{})) forgive_everyone();
   if (forgiven_signal_ != 0) forgive_those_who_died_of(forgiven_signal_);
   if (scheduler_signals_workers_ && !verdict_ && asks_to_end(signal_of(exit))) {
     if (!doubted_) doubted_ = exit;
@@ -51,7 +78,7 @@ StopPolicy::Order StopPolicy::worker_exited(const ProcessExit& exit) {
   return stop(Failed{exit});
 }
 
-// Processes are started in order: those behind this one never were.
+// Processes are started in order: those behind this one never were, nor will be.
 StopPolicy::Order StopPolicy::not_started(const NotStarted& problem) {
   alive_ = problem.worker - static_cast<int>(exits_.size());
   return stop(problem);
@@ -68,6 +95,19 @@ StopPolicy::Order StopPolicy::interrupted(int signal, SteadyTime now) {
 StopPolicy::Order StopPolicy::guard_lost() {
   alive_ = 0;
   return stop(GuardLost{});
+}
+
+StopPolicy::Order StopPolicy::job_completed() {
+  const Order order = stop(Completed{});
+  if (order == Order::Stop) forgive_everyone();
+  return order;
+}
+
+// Some may have ended before our SIGTERM reached them.
+void StopPolicy::forgive_everyone() {
+  for (ProcessExit& exit : exits_) {
+    if (exit.failed()) exit.was_told_to_stop = true;
+  }
 }
 
 StopPolicy::Order StopPolicy::no_signal_came() {

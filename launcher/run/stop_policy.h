@@ -5,11 +5,23 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "launcher/job/outcome.h"
+#include "launcher/job/process_spec.h"
 
 namespace paddle_launch {
+
+// Who works in this pod.
+struct Crew {
+  int processes = 0;
+  int held_back = 0;  // of these, started later
+  // In a job with servers the trainers: the work is done when they have exited with 0.
+  std::set<int> workers{};
+};
+
+Crew crew_of(const ProcessPlan& plan);
 
 class StopPolicy {
  public:
@@ -20,26 +32,41 @@ class StopPolicy {
   // us may signal the workers as well (Slurm), and one of them may be dead of it before we know.
   explicit StopPolicy(int workers, std::optional<int> terminal_worker = {},
                       bool scheduler_signals_workers = false);
+  explicit StopPolicy(Crew crew, std::optional<int> terminal_worker = {},
+                      bool scheduler_signals_workers = false);
 
+  // Those who were held back run now.
+  void rest_started();
   Order worker_exited(const ProcessExit& exit);
   Order not_started(const NotStarted& problem);
   Order interrupted(int signal, SteadyTime now);
   Order guard_lost();
   Order job_stopped(const StopCause& cause);
+  // All workers of the job have ended well. Who is left was there for them: however it ends now, it
+  // does not fail.
+  Order job_completed();
   // No signal came after Order::WaitForSignal.
   Order no_signal_came();
 
   bool is_waiting_for_signal() const { return doubted_ && !verdict_; }
   bool has_verdict() const { return verdict_.has_value(); }
   Outcome outcome() const { return verdict_.value_or(Completed{}); }
+  // Of those that were started.
   int alive() const { return alive_; }
+  bool rest_may_start() const { return held_back_ > 0 && !verdict_; }
+  // In a job with servers: this pod has workers, and each has exited with 0.
+  bool workers_are_done() const { return has_workers_ && still_working_.empty() && !verdict_; }
   const std::vector<ProcessExit>& exits() const { return exits_; }
 
  private:
   Order stop(Outcome because);
   void forgive_those_who_died_of(int signal);
+  void forgive_everyone();
 
   int alive_;
+  int held_back_;
+  bool has_workers_;             // only in a job with servers
+  std::set<int> still_working_;  // workers that have not exited with 0
   std::optional<int> terminal_worker_;
   bool scheduler_signals_workers_;
   std::optional<ProcessExit> doubted_;  // died of a signal that we may be about to get

@@ -75,7 +75,7 @@ void Supervisor::take_reports() {
 void Supervisor::take(const GuardReport& report) {
   switch (report.kind) {
     case GuardReport::Kind::Exited:
-      return carry_out(policy_.worker_exited(exit_of(report)));
+      return take_exit(exit_of(report));
     case GuardReport::Kind::NotStarted:
       return carry_out(policy_.not_started(not_started(report)));
     case GuardReport::Kind::Suspended:
@@ -92,6 +92,14 @@ void Supervisor::take(const GuardReport& report) {
   }
 }
 
+void Supervisor::take_exit(const ProcessExit& exit) {
+  carry_out(policy_.worker_exited(exit));
+  if (policy_.has_verdict()) return;
+  if (!exit.failed() && news_.ended_well) news_.ended_well(exit.worker);
+  if (!policy_.workers_are_done() || std::exchange(workers_done_told_, true)) return;
+  news_.workers_done();
+}
+
 void Supervisor::take_signals() {
   while (const std::optional<int> signal = signals_.next()) take(*signal);
 }
@@ -105,6 +113,12 @@ void Supervisor::take(int signal) {
 }
 
 void Supervisor::stop_because(const StopCause& cause) { carry_out(policy_.job_stopped(cause)); }
+
+void Supervisor::start_rest() {
+  if (!policy_.rest_may_start()) return;
+  guard_.order(GuardOrder::Kind::StartRest);
+  policy_.rest_started();
+}
 
 void Supervisor::kill_now() const { guard_.order(GuardOrder::Kind::Kill); }
 
@@ -120,10 +134,17 @@ void Supervisor::carry_out(StopPolicy::Order order) {
     news_.second_interrupt();
   } else {
     guard_.order(GuardOrder::Kind::Stop);
-    news_.verdict(policy_.outcome(), policy_.alive());
+    tell_verdict();
   }
   keep_console_flowing();
   if (drained_) loop_.stop();
+}
+
+// A good end is worth a word only where something must be stopped for it.
+void Supervisor::tell_verdict() const {
+  const Outcome verdict = policy_.outcome();
+  if (std::holds_alternative<Completed>(verdict) && policy_.alive() == 0) return;
+  news_.verdict(verdict, policy_.alive());
 }
 
 // Ctrl-Z: first the trainers, then the launcher.

@@ -26,8 +26,12 @@ struct RoundResult {
 
 struct SupervisorNews {
   std::function<void(const Outcome& verdict, int others)>
-      verdict;  // at once, before anything is stopped
+      verdict;  // at once, before anything is stopped; Completed: by job_completed()
   std::function<void()> second_interrupt;
+  // In jobs with servers alone: all workers of this pod have exited with 0; told once.
+  std::function<void()> workers_done{};
+  // A process exited with 0 before there was a verdict; its index in the plan.
+  std::function<void(int process)> ended_well{};
 };
 
 class Supervisor {
@@ -44,10 +48,16 @@ class Supervisor {
   // While it runs: another pod gave a reason to stop; somebody's user is impatient.
   void stop_because(const StopCause& cause);
   void kill_now() const;
+  // In jobs with servers: those who were held back may start; all workers of the job have ended
+  // well, and what is left may go.
+  void start_rest();
+  void job_completed() { carry_out(policy_.job_completed()); }
 
  private:
   void take_reports();
   void take(const GuardReport& report);
+  void take_exit(const ProcessExit& exit);
+  void tell_verdict() const;
   void take_signals();
   void take(int signal);
   void carry_out(StopPolicy::Order order);
@@ -69,6 +79,7 @@ class Supervisor {
   bool console_watched_ = false;
   bool drained_ = false;
   bool suspending_ = false;
+  bool workers_done_told_ = false;
   bool interrupted_after_verdict_ = false;
 };
 

@@ -17,41 +17,18 @@
 #include <fmt/format.h>
 
 #include "launcher/os/read_file.h"
+#include "launcher/site/proc_net.h"
 
 namespace paddle_launch {
 namespace {
 
 constexpr std::size_t kMostShown = 80;  // of a command
-// Where the inode stands in a line of /proc/net/tcp and of /proc/net/unix (there a path follows).
-constexpr std::size_t kTcpInode = 9;
+// Where the inode stands in a line of /proc/net/unix; a path follows.
 constexpr std::size_t kUnixInode = 6;
 constexpr std::string_view kNobody = "an unknown process";
 // Only seen where the one who listened before had not set SO_REUSEADDR.
 constexpr std::string_view kTimeWait =
     "a connection that was just closed (TIME_WAIT, gone within a minute)";
-
-std::vector<std::string_view> words_in(std::string_view line) {
-  std::vector<std::string_view> words;
-  while (!line.empty()) {
-    const auto first = line.find_first_not_of(' ');
-    if (first == std::string_view::npos) break;
-    line.remove_prefix(first);
-    const auto end = std::min(line.find(' '), line.size());
-    words.push_back(line.substr(0, end));
-    line.remove_prefix(end);
-  }
-  return words;
-}
-
-using LineReader = std::function<void(const std::vector<std::string_view>&)>;
-
-void for_each_line(std::string_view text, const LineReader& reader) {
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    reader(words_in(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
 
 bool for_each_entry(const std::string& folder, const std::function<bool(const char*)>& wanted) {
   const auto close = [](DIR* open) { closedir(open); };
@@ -103,17 +80,12 @@ struct Socket {
   bool listens = false;
 };
 
-// A line is: number, local address:port, remote, state, queues, timer, retransmits, uid, timeout,
-// inode.
 void find_tcp_socket(int port, const std::string& table, std::optional<Socket>& best) {
-  const std::string suffix = fmt::format(":{:04X}", port);
-  const std::string text = read_file(table).value_or("");
-  for_each_line(text, [&](const std::vector<std::string_view>& words) {
-    if (words.size() <= kTcpInode || !words[1].ends_with(suffix)) return;
-    const bool listens = words[3] == "0A";
-    const bool owned = words[kTcpInode] != "0";  // TIME_WAIT belongs to nobody
-    if (best && (best->listens || (best->inode != "0" && !listens) || !owned)) return;
-    best = Socket{std::string(words[kTcpInode]), std::string(words[7]), listens};
+  for_each_tcp_socket(table, [&](const TcpSocket& socket) {
+    if (socket.port != port) return;
+    const bool owned = socket.inode != "0";  // TIME_WAIT belongs to nobody
+    if (best && (best->listens || (best->inode != "0" && !socket.listens) || !owned)) return;
+    best = Socket{std::string(socket.inode), std::string(socket.user), socket.listens};
   });
 }
 
@@ -137,7 +109,7 @@ std::string describe_lock_owner(int port, const std::string& proc_root) {
   const std::string path = "@" + port_lock_name(port).substr(1);
   const std::string text = read_file(proc_root + "/net/unix").value_or("");
   std::string inode;
-  for_each_line(text, [&](const std::vector<std::string_view>& words) {
+  for_each_line(text, [&](const Words& words) {
     if (words.size() > kUnixInode + 1 && words[kUnixInode + 1] == path) inode = words[kUnixInode];
   });
   if (inode.empty()) return std::string(kNobody);

@@ -107,17 +107,11 @@ Taken take_or_fail(const std::vector<PortSpan>& spans, int wanted) {
       wanted, free, format_spans(spans)));
 }
 
-// A port that somebody named, and what a message says about it.
-struct NamedPort {
-  int port = 0;
-  std::size_t trainer = 0;
-  std::string said;    // "--start_port=6170"
-  std::string remedy;  // "choose another first port, or …"
-};
+std::string trainer_name(std::size_t trainer) { return fmt::format("trainer {}", trainer); }
 
 [[noreturn]] void refuse_port(const NamedPort& named, const std::string& reason) {
-  throw LaunchError(fmt::format("port {} of trainer {} ({}) {}; {}.", named.port, named.trainer,
-                                named.said, reason, named.remedy));
+  throw LaunchError(fmt::format("port {} of {} ({}) {}; {}.", named.port, named.whose, named.said,
+                                reason, named.remedy));
 }
 
 UniqueFd take_named_port(const NamedPort& named, const std::string& proc_root) {
@@ -145,7 +139,8 @@ std::vector<NamedPort> ports_from_start(const PortWish& wish) {
   }
   std::vector<NamedPort> named;
   for (int port = *wish.start; port <= last; ++port) {
-    named.push_back({port, named.size(), fmt::format("{}={}", wish.start_source, *wish.start),
+    named.push_back({port, trainer_name(named.size()),
+                     fmt::format("{}={}", wish.start_source, *wish.start),
                      fmt::format("choose another first port, or leave {} out to get free ones",
                                  wish.start_source)});
   }
@@ -177,16 +172,22 @@ std::vector<NamedPort> given_ports(const PortWish& wish) {
                       "each port of a node once.",
                       source, port, trainer));
     }
-    named.push_back({port, trainer, source,
+    named.push_back({port, trainer_name(trainer), source,
                      fmt::format("stop what uses it, or name another port in {}", source)});
   }
   return named;
 }
 
 std::vector<NamedPort> named_ports(const PortWish& wish) {
-  if (!wish.given.empty()) return given_ports(wish);
-  if (wish.start) return ports_from_start(wish);
-  return {};
+  std::vector<NamedPort> named = wish.named;
+  std::vector<NamedPort> trainers;
+  if (!wish.given.empty()) {
+    trainers = given_ports(wish);
+  } else if (wish.start) {
+    trainers = ports_from_start(wish);
+  }
+  named.insert(named.end(), trainers.begin(), trainers.end());
+  return named;
 }
 
 }  // namespace
@@ -198,7 +199,8 @@ PortLease lease_ports(const PortWish& wish, std::vector<std::string>& warnings,
     lease.locks.push_back(take_named_port(named, proc_root));
     lease.trainers.push_back(named.port);
   }
-  const int needed = (lease.trainers.empty() ? wish.count : 0) + 1;
+  const bool trainers_are_named = !wish.given.empty() || wish.start;
+  const int needed = (trainers_are_named ? 0 : wish.count) + 1;
   Taken taken = take_or_fail(port_candidates(wish, needed, warnings, proc_root), needed);
   lease.master = taken.ports.back();
   taken.ports.pop_back();

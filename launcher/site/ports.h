@@ -12,18 +12,27 @@
 
 namespace paddle_launch {
 
+// A port that somebody named, and what a message says about it.
+struct NamedPort {
+  int port = 0;
+  std::string whose{};   // "trainer 2", "server 0"
+  std::string said{};    // "--start_port=6170"
+  std::string remedy{};  // "choose another first port, or …"
+};
+
 struct PortWish {
   int count = 1;                             // trainers
   std::optional<int> start;                  // the first trainer's port; the rest follow it
   std::string start_source;                  // who said so: "--start_port" or "FLAGS_START_PORT"
   std::optional<std::pair<int, int>> range;  // --port_range, inclusive
-  std::vector<int> given{};    // each trainer's port, more than enough or none; they beat start
-  std::string given_source{};  // who said so: "DISTRIBUTED_TRAINER_ENDPOINTS"
+  std::vector<int> given{};        // each trainer's port, more than enough or none; they beat start
+  std::string given_source{};      // who said so: "DISTRIBUTED_TRAINER_ENDPOINTS"
+  std::vector<NamedPort> named{};  // these besides, and first
 };
 
 // Reserved among launchers as long as the lease lives: one descriptor a port.
 struct PortLease {
-  std::vector<int> trainers;
+  std::vector<int> trainers;  // first those that were named
   int master = 0;
   std::vector<UniqueFd> locks;
 };

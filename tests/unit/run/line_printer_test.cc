@@ -11,7 +11,7 @@ constexpr std::chrono::milliseconds kSecond{1000};
 
 std::string added(LinePrinter& printer, int rank, std::string_view bytes) {
   std::string out;
-  printer.add(rank, bytes, kStart, out);
+  printer.add({Role::Trainer, rank}, bytes, kStart, out);
   return out;
 }
 
@@ -20,6 +20,15 @@ TEST(LinePrinter, PrefixesWholeLinesAndKeepsTheRest) {
   EXPECT_EQ(added(printer, 0, "one\ntw"), "[0] one\n");
   EXPECT_EQ(added(printer, 1, "other\n"), "[1] other\n");
   EXPECT_EQ(added(printer, 0, "o\n"), "[0] two\n");
+}
+
+TEST(LinePrinter, NamesWhoIsNoTrainer) {
+  LinePrinter printer(false);
+  std::string out;
+  printer.add({Role::Server, 1}, "up\n", kStart, out);
+  printer.add({Role::HeterWorker, 0}, "here\n", kStart, out);
+  printer.add({Role::Trainer, 1}, "too\n", kStart, out);
+  EXPECT_EQ(out, "[server 1] up\n[heter 0] here\n[1] too\n");
 }
 
 TEST(LinePrinter, TakesACarriageReturnAsALineEnd) {

@@ -104,5 +104,18 @@ TEST_F(LogDirectory, FollowedLogsBeginWhereThisRunBegins) {
   EXPECT_EQ(all[0].from, 0) << "emptied by --log_overwrite";
 }
 
+TEST_F(LogDirectory, TheFollowedLogIsTheOneThatThePlanNames) {
+  ProcessPlan plan;
+  EXPECT_TRUE(open_followed_logs(plan, {}, false, false).empty());
+  plan.processes = {{.role = Role::Server, .rank = 0, .log_path = folder_ / "serverlog.0"},
+                    {.role = Role::Trainer, .rank = 4, .log_path = folder_ / "workerlog.4"}};
+  plan.followed = 1;
+  const auto followed = open_followed_logs(plan, {"s0", "s1"}, false, false);
+  ASSERT_EQ(followed.size(), 1U);
+  EXPECT_EQ(followed[0].process, (ProcessName{Role::Trainer, 4}));
+  EXPECT_EQ(followed[0].start_line, "s1");
+  EXPECT_EQ(open_followed_logs(plan, {"s0", "s1"}, true, false).size(), 2U);
+}
+
 }  // namespace
 }  // namespace paddle_launch

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/run/conductor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace paddle_launch {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kFirstPause{20};
+constexpr milliseconds kLongestPause{200};
+constexpr std::chrono::seconds kWorthAWord{2};
+constexpr std::chrono::seconds kBetweenWords{10};
+constexpr std::size_t kMostNamed = 6;
+
+}  // namespace
+
+Conductor::Conductor(EventLoop& loop, JobChannel& channel, ConductorSettings settings,
+                     ConductorNews news, ListeningPorts probe)
+    : channel_(channel),
+      settings_(std::move(settings)),
+      news_(std::move(news)),
+      probe_(std::move(probe)),
+      next_look_(loop),
+      progress_(loop),
+      pause_(kFirstPause),
+      still_working_(settings_.pods_with_workers) {
+  for (std::size_t i = 0; i < settings_.own_servers.size(); ++i) {
+    not_listening_[settings_.own_servers[i]] = settings_.own_ports.at(i);
+  }
+  for (int i = 0; i < static_cast<int>(settings_.all_servers.size()); ++i) not_ready_.insert(i);
+}
+
+void Conductor::begin() {
+  begun_ = true;
+  begun_at_ = Clock::now();
+  if (channel_.is_hub()) progress_.set(kWorthAWord, [this] { tell_progress(); });
+  if (settings_.start_at_once) {
+    stop_waiting_for_listeners();
+  } else {
+    look_for_listeners();
+  }
+  act();
+}
+
+void Conductor::take(int node, const Message& message) {
+  if (channel_.is_hub()) {
+    if (const auto* ready = std::get_if<ServersListenMessage>(&message)) take_ready(ready->servers);
+    if (std::holds_alternative<WorkersDoneMessage>(message)) still_working_.erase(node);
+  } else {
+    may_start_ = may_start_ || std::holds_alternative<StartWorkersMessage>(message);
+    may_stop_ = may_stop_ || std::holds_alternative<StopServersMessage>(message);
+  }
+  act();
+}
+
+void Conductor::ended_well(int process) {
+  // Servers are the first in the plan.
+  const auto place = static_cast<std::size_t>(process);
+  if (place >= settings_.own_servers.size()) return;
+  const int server = settings_.own_servers[place];
+  if (not_listening_.contains(server)) count_as_ready({server});
+  act();
+}
+
+void Conductor::workers_done() {
+  if (channel_.is_hub()) {
+    still_working_.erase(settings_.pod);
+  } else {
+    channel_.tell(WorkersDoneMessage{});
+  }
+  act();
+}
+
+void Conductor::pod_ended() {
+  pod_ended_ = true;
+  if (!job_stops_) stop_waiting_for_listeners();
+  act();
+}
+
+void Conductor::job_stops() {
+  job_stops_ = true;
+  next_look_.stop();
+  progress_.stop();
+}
+
+void Conductor::look_for_listeners() {
+  if (not_listening_.empty()) return;
+  count_as_ready(those_that_listen());
+  if (not_listening_.empty()) return;
+  const auto left =
+      std::chrono::ceil<milliseconds>(begun_at_ + settings_.server_wait - Clock::now());
+  if (left <= milliseconds(0)) {
+    tell_who_is_silent();
+    return stop_waiting_for_listeners();
+  }
+  next_look_.set(std::min(pause_, left), [this] {
+    look_for_listeners();
+    act();
+  });
+  pause_ = std::min(pause_ * 3 / 2, kLongestPause);
+}
+
+std::vector<int> Conductor::those_that_listen() const {
+  std::vector<int> wanted;
+  for (const auto& [server, port] : not_listening_) wanted.push_back(port);
+  const std::set<int> found = probe_(wanted);
+  std::vector<int> servers;
+  for (const auto& [server, port] : not_listening_) {
+    if (found.contains(port)) servers.push_back(server);
+  }
+  return servers;
+}
+
+void Conductor::tell_who_is_silent() const {
+  std::set<int> silent;
+  for (const auto& [server, port] : not_listening_) silent.insert(server);
+  const bool several = silent.size() > 1;
+  news_.tell(fmt::format(
+      "{} {} not listen after {:g} s; the workers start without {} (--server_wait)",
+      names_of(silent), several ? "do" : "does",
+      std::chrono::duration<double>(settings_.server_wait).count(), several ? "them" : "it"));
+}
+
+void Conductor::stop_waiting_for_listeners() {
+  std::vector<int> rest;
+  for (const auto& [server, port] : not_listening_) rest.push_back(server);
+  count_as_ready(rest);
+}
+
+void Conductor::count_as_ready(const std::vector<int>& servers) {
+  if (servers.empty()) return;
+  for (const int server : servers) not_listening_.erase(server);
+  if (not_listening_.empty()) next_look_.stop();
+  if (channel_.is_hub()) {
+    take_ready(servers);
+  } else {
+    channel_.tell(ServersListenMessage{servers});
+  }
+}
+
+void Conductor::take_ready(const std::vector<int>& servers) {
+  for (const int server : servers) not_ready_.erase(server);
+}
+
+void Conductor::tell_progress() {
+  news_.tell("waiting for servers to listen: " + names_of(not_ready_));
+  progress_.set(kBetweenWords, [this] { tell_progress(); });
+}
+
+void Conductor::act() {
+  if (!begun_ || job_stops_) return;
+  if (channel_.is_hub()) {
+    may_start_ = not_ready_.empty();
+    // A job without any worker ends when its servers do.
+    may_stop_ = still_working_.empty() && !settings_.pods_with_workers.empty();
+  }
+  if (may_start_ && !std::exchange(started_, true)) start_workers();
+  if (may_stop_ && !std::exchange(stopped_, true)) stop_servers();
+}
+
+void Conductor::start_workers() {
+  progress_.stop();
+  if (channel_.is_hub()) channel_.tell(StartWorkersMessage{});
+  if (!pod_ended_) news_.start_workers();
+}
+
+void Conductor::stop_servers() {
+  channel_.work_is_done();
+  if (channel_.is_hub()) channel_.tell(StopServersMessage{});
+  if (!pod_ended_) news_.stop_servers();
+}
+
+std::string Conductor::names_of(const std::set<int>& servers) const {
+  std::string text;
+  std::size_t named = 0;
+  for (const int server : servers) {
+    if (named++ == kMostNamed) break;
+    const auto place = static_cast<std::size_t>(server);
+    text += fmt::format("{}server {} ({})", text.empty() ? "" : ", ", server,
+                        settings_.all_servers.at(place));
+  }
+  if (servers.size() > kMostNamed) text += fmt::format(", … {} more", servers.size() - kMostNamed);
+  return text;
+}
+
+}  // namespace paddle_launch

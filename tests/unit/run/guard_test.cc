@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The guard with processes that are held back. What it does for all others is tried from outside,
+// in tests/end_to_end.
+#include "launcher/run/guard.h"
+
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <optional>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/run/small_pod.h"
+
+namespace paddle_launch {
+namespace {
+
+using Kind = GuardReport::Kind;
+
+constexpr int kLong = 10'000;
+constexpr int kShort = 150;
+
+class HeldBack : public testing::Test {
+ protected:
+  void start() { guard_.emplace(pod_.plan(), pod_.settings()); }
+  ~HeldBack() override {
+    if (!guard_) return;
+    guard_->order(GuardOrder::Kind::Kill);
+    guard_->wait_for_end();
+  }
+
+  // The next report, or none in this time.
+  std::optional<GuardReport> next(int milliseconds = kLong) {
+    if (waiting_.empty()) {
+      pollfd watched{guard_->fd(), POLLIN, 0};
+      poll(&watched, 1, milliseconds);
+      waiting_ = guard_->receive().reports;
+    }
+    if (waiting_.empty()) return std::nullopt;
+    const GuardReport report = waiting_.front();
+    waiting_.erase(waiting_.begin());
+    return report;
+  }
+  Kind next_kind() {
+    const auto report = next();
+    return report ? report->kind : Kind::Survivor;
+  }
+  void order(GuardOrder::Kind kind) const { guard_->order(kind); }
+
+  SmallPod pod_;
+  std::optional<Guard> guard_;
+  std::vector<GuardReport> waiting_;
+};
+
+TEST_F(HeldBack, APodWithoutProcessesHasNothingToWaitFor) {
+  start();
+  EXPECT_EQ(next_kind(), Kind::Drained);
+}
+
+TEST_F(HeldBack, WorkersAloneWaitForTheOrder) {
+  pod_.add(Role::Trainer, "touch started").hold_back(1);
+  start();
+  EXPECT_FALSE(next(kShort)) << "having no child is not the end";
+  EXPECT_FALSE(pod_.has("started"));
+  order(GuardOrder::Kind::StartRest);
+  EXPECT_EQ(next_kind(), Kind::Exited);
+  EXPECT_EQ(next_kind(), Kind::Drained);
+  EXPECT_TRUE(pod_.has("started"));
+}
+
+TEST_F(HeldBack, AServerThatEndsEarlyIsOnlyReported) {
+  pod_.add(Role::Server, "true").add(Role::Trainer, "touch started; exit 3").hold_back(1);
+  start();
+  const auto server = next();
+  ASSERT_TRUE(server);
+  EXPECT_EQ(server->worker, 0);
+  EXPECT_FALSE(next(kShort));
+  order(GuardOrder::Kind::StartRest);
+  const auto worker = next();
+  ASSERT_TRUE(worker);
+  EXPECT_EQ(worker->worker, 1);
+  EXPECT_EQ(worker->code, 3);
+  EXPECT_EQ(next_kind(), Kind::Drained);
+}
+
+TEST_F(HeldBack, ServersGoOnWhenTheWorkersHaveEnded) {
+  pod_.add(Role::Server, "exec sleep 60").add(Role::Trainer, "true").hold_back(1);
+  start();
+  order(GuardOrder::Kind::StartRest);
+  order(GuardOrder::Kind::StartRest);
+  const auto worker = next();
+  ASSERT_TRUE(worker);
+  EXPECT_EQ(worker->worker, 1);
+  EXPECT_FALSE(next(kShort)) << "started once, and the server runs";
+  order(GuardOrder::Kind::Stop);
+  const auto server = next();
+  ASSERT_TRUE(server);
+  EXPECT_EQ(server->signal, SIGTERM);
+  EXPECT_TRUE(server->was_told_to_stop);
+  EXPECT_EQ(next_kind(), Kind::Drained);
+}
+
+TEST_F(HeldBack, IsNeverStartedAfterAStop) {
+  for (const GuardOrder::Kind kind : {GuardOrder::Kind::Stop, GuardOrder::Kind::Kill}) {
+    SmallPod pod;
+    pod.add(Role::Trainer, "touch started").hold_back(1);
+    const Guard guard(pod.plan(), pod.settings());
+    guard.order(kind);
+    guard.order(GuardOrder::Kind::StartRest);
+    guard.wait_for_end();
+    const Guard::Reports received = guard.receive();
+    ASSERT_EQ(received.reports.size(), 1U);
+    EXPECT_EQ(received.reports[0].kind, Kind::Drained);
+    EXPECT_FALSE(pod.has("started"));
+  }
+}
+
+TEST_F(HeldBack, IsNeverStartedWhenAServerCouldNotBe) {
+  pod_.add(Role::Server, "true").add(Role::Trainer, "touch started").hold_back(1);
+  pod_.plan().program = "/no/such/program";
+  start();
+  order(GuardOrder::Kind::StartRest);
+  EXPECT_EQ(next_kind(), Kind::NotStarted);
+  EXPECT_EQ(next_kind(), Kind::Drained);
+}
+
+TEST_F(HeldBack, EndsWithTheLauncher) {
+  pod_.add(Role::Trainer, "touch started").hold_back(1);
+  std::optional<Guard> guard(std::in_place, pod_.plan(), pod_.settings());
+  const pid_t pid = guard->pid();
+  guard.reset();  // closes the socket, as the launcher's death does
+  EXPECT_EQ(waitpid(pid, nullptr, 0), pid);
+  EXPECT_FALSE(pod_.has("started"));
+}
+
+TEST_F(HeldBack, IsFrozenAsWellWhenTheOrderCrossesAControlZ) {
+  // Without a shell that forks: it would not stop while its child, stopped too, has yet to exec.
+  pod_.add(Role::Server, "exec sleep 60").add(Role::Trainer, "exec sleep 0.2").hold_back(1);
+  start();
+  order(GuardOrder::Kind::Freeze);
+  order(GuardOrder::Kind::StartRest);
+  EXPECT_EQ(next_kind(), Kind::Frozen);
+  EXPECT_FALSE(next(500));
+  order(GuardOrder::Kind::Thaw);
+  EXPECT_EQ(next_kind(), Kind::Exited);
+}
+
+}  // namespace
+}  // namespace paddle_launch

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan of a pod whose processes are lines of shell, with logs in a temporary directory.
+#pragma once
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include "launcher/job/process_spec.h"
+#include "launcher/run/guard.h"
+
+namespace paddle_launch {
+
+class SmallPod {
+ public:
+  SmallPod() {
+    std::string name = "/tmp/small_podXXXXXX";
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
+    folder_ = name;
+    plan_.program = "/bin/sh";
+    plan_.argv = {"sh", "-c", "cd " + folder_.string() + "; eval \"$DO\""};
+    plan_.inherited = {{"PATH", "/usr/bin:/bin"}};
+    settings_.grace = std::chrono::milliseconds(2000);
+    sigemptyset(&settings_.mask);
+    getrlimit(RLIMIT_NOFILE, &settings_.open_files);
+  }
+  SmallPod(const SmallPod&) = delete;
+  SmallPod& operator=(const SmallPod&) = delete;
+  ~SmallPod() { std::filesystem::remove_all(folder_); }
+
+  SmallPod& add(Role role, const std::string& line) {
+    const auto place = std::to_string(plan_.processes.size());
+    plan_.processes.push_back(
+        {.role = role, .env = {{"DO", line}}, .log_path = folder_ / ("log." + place)});
+    settings_.start_lines.push_back("==== start\n");
+    return *this;
+  }
+  SmallPod& hold_back(int processes) {
+    plan_.held_back = processes;
+    return *this;
+  }
+
+  bool has(const std::string& file) const { return std::filesystem::exists(folder_ / file); }
+  std::filesystem::path path(const std::string& file) const { return folder_ / file; }
+  ProcessPlan& plan() { return plan_; }
+  const GuardSettings& settings() const { return settings_; }
+
+ private:
+  std::filesystem::path folder_;
+  ProcessPlan plan_{};
+  GuardSettings settings_{};
+};
+
+}  // namespace paddle_launch
