@@ -23,7 +23,9 @@ std::vector<std::pair<std::string, std::string>> banner_arguments(const GivenOpt
   shown.erase("devices");
   const CardKind kind = job.cards ? job.cards->kind.value_or(CardKind::Gpu) : CardKind::Gpu;
   shown[std::string(words_of(kind).option)] = job.cards ? job.cards->list : "None";
-  shown["ips"] = job.master ? "None" : fmt::format("{}", fmt::join(job.ips, ","));
+  // Endpoints name the hosts of a job with parameter servers; --ips then has its default.
+  const std::string list = job.servers ? "127.0.0.1" : fmt::format("{}", fmt::join(job.ips, ","));
+  shown["ips"] = job.master ? "None" : list;
   shown["training_script"] = (job.script.is_module ? "-m " : "") + job.script.name;
   shown["training_script_args"] = python_repr(job.script.args);
   return {shown.begin(), shown.end()};

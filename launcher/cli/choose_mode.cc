@@ -32,10 +32,6 @@ Mode mode_named(std::string_view word) {
   return Mode::Collective;
 }
 
-bool has_servers(Mode mode) {
-  return mode == Mode::ParameterServer || mode == Mode::ParameterServerHeter;
-}
-
 ModeChoice first_choice(const GivenOptions& given) {
   if (const GivenOption* const mode = given.find("run_mode"))
     return {mode_named(mode->value), mode};
@@ -74,6 +70,10 @@ void check_only_server_options(const ModeChoice& choice, const GivenOptions& giv
 }
 
 }  // namespace
+
+bool has_servers(Mode mode) {
+  return mode == Mode::ParameterServer || mode == Mode::ParameterServerHeter;
+}
 
 ModeChoice choose_mode(const GivenOptions& given) {
   const ModeChoice choice = first_choice(given);

@@ -12,6 +12,8 @@ struct ModeChoice {
   const GivenOption* because = nullptr;  // the option that decided; none: the default
 };
 
+bool has_servers(Mode mode);
+
 // Throws UsageError for options of two modes; the text names both.
 ModeChoice choose_mode(const GivenOptions& given);
 

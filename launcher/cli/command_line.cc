@@ -17,6 +17,8 @@
 #include "launcher/cli/not_built_yet.h"
 #include "launcher/cli/paddle_cloud.h"
 #include "launcher/cli/refused_options.h"
+#include "launcher/cli/role_variables.h"
+#include "launcher/cli/servers_of_job.h"
 #include "launcher/cli/typed_options.h"
 #include "launcher/cli/without_effect.h"
 #include "launcher/job/errors.h"
@@ -28,6 +30,20 @@ std::string program_name(const std::vector<std::string>& argv) {
   if (argv.empty() || argv.front().empty()) return "paddle-launch";
   const std::string& typed = argv.front();
   return typed.substr(typed.rfind('/') + 1);
+}
+
+JobFrame frame_of_job(const Environment& env, GivenOptions& given, Remarks& remarks) {
+  const ModeChoice mode = choose_mode(given);
+  refuse_not_built_yet(given);
+  JobFrame frame;
+  frame.mode = mode.mode;
+  frame.servers = servers_of_variables(mode, env, given, remarks);
+  if (frame.servers) {
+    frame.mode = Mode::ParameterServer;
+  } else if (has_servers(mode.mode)) {
+    frame.servers = servers_of_job(mode, given, remarks);
+  }
+  return frame;
 }
 
 }  // namespace
@@ -49,17 +65,16 @@ CommandLine parse_command_line(const std::vector<std::string>& argv, const Envir
   }
   add_environment_defaults(env, given, remarks);
   refuse_for_good(given);
-  const ModeChoice mode = choose_mode(given);
-  refuse_not_built_yet(given, mode, env);
-  const bool in_cloud = mode.mode == Mode::Collective && is_paddle_cloud(env, remarks);
+  JobFrame frame = frame_of_job(env, given, remarks);
+  frame.started_together = started_together;
+  const bool in_cloud = frame.mode == Mode::Collective && is_paddle_cloud(env, remarks);
   if (in_cloud) add_cloud_nodes(env, given);
-  choose_list_or_master(given, remarks);
+  choose_list_or_master(given, frame.servers, remarks);
 
   ParsedCommandLine parsed;
   parsed.job = job_from_options(
-      given, mode, env,
-      {std::move(cut.script), cut.is_module, std::move(cut.script_args), std::nullopt},
-      started_together);
+      given, std::move(frame), env,
+      {std::move(cut.script), cut.is_module, std::move(cut.script_args), std::nullopt});
   const bool cloud_names_nodes = in_cloud && parsed.job.ips_given;
   if (cloud_names_nodes) take_cloud_place(env, given, parsed.job, remarks);
   parsed.job.arguments = banner_arguments(given, parsed.job);

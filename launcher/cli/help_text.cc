@@ -85,7 +85,8 @@ std::string help_text(std::string_view program) {
   std::string text = usage_line(program) + "\n";
   text += fmt::format("       {} [options] -m module [args ...]\n\n", program);
   text += wrapped(
-      "Start distributed PaddlePaddle training: one trainer for each card of the node. "
+      "Start distributed PaddlePaddle training: one trainer for each card of the node, or the "
+      "servers and workers of a job with parameter servers. "
       "What follows the script goes to the script untouched. An option beats its "
       "environment variable, which beats the default.",
       0);

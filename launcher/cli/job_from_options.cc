@@ -103,8 +103,10 @@ void take_check(const GivenOptions& given, JobSpec& job) {
   if (!job.may_have_others()) {
     throw UsageError(fmt::format(
         "{}: there is one node, so there is no network between nodes to try. Name the nodes with "
-        "--ips=ADDRESS,ADDRESS,… or with --master=HOST:PORT --nnodes=N, or {}.",
-        said(*check), how_to_drop(*check)));
+        "{} or with --master=HOST:PORT --nnodes=N, or {}.",
+        said(*check),
+        job.servers ? "--servers=HOST:PORT,… --workers=HOST:PORT,…" : "--ips=ADDRESS,ADDRESS,…",
+        how_to_drop(*check)));
   }
   job.check = true;
 }
@@ -120,13 +122,14 @@ void fill_output(const GivenOptions& given, JobSpec& job) {
 
 }  // namespace
 
-JobSpec job_from_options(const GivenOptions& given, const ModeChoice& mode, const Environment& env,
-                         Script script, bool started_together) {
+JobSpec job_from_options(const GivenOptions& given, JobFrame frame, const Environment& env,
+                         Script script) {
   JobSpec job;
-  job.started_together = started_together;
+  job.started_together = frame.started_together;
   job.script = std::move(script);
   job.script.python = given.text("python");
-  job.mode = mode.mode;
+  job.mode = frame.mode;
+  job.servers = std::move(frame.servers);
   job.cards = choose_cards(given);
   job.assume_cards = given.is_true("assume_gpus");
   job.nproc_per_node = given.number("nproc_per_node");

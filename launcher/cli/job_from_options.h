@@ -2,16 +2,24 @@
 // Turns accepted options into the job.
 #pragma once
 
-#include "launcher/cli/choose_mode.h"
+#include <optional>
+
 #include "launcher/cli/given_options.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 
+// What was decided before: from the options, or from the variables of a platform.
+struct JobFrame {
+  Mode mode = Mode::Collective;
+  std::optional<ServerSpec> servers{};
+  bool started_together = false;
+};
+
 // Throws UsageError where two options contradict each other. JobSpec::arguments is left empty. env
 // gives the secret of the job channel, nothing else.
-JobSpec job_from_options(const GivenOptions& given, const ModeChoice& mode, const Environment& env,
-                         Script script, bool started_together);
+JobSpec job_from_options(const GivenOptions& given, JobFrame frame, const Environment& env,
+                         Script script);
 
 }  // namespace paddle_launch

@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "launcher/cli/host_and_port.h"
+#include "launcher/cli/servers_of_job.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/number.h"
 #include "launcher/text/split.h"
@@ -19,12 +21,6 @@ namespace paddle_launch {
 namespace {
 
 constexpr std::size_t kPartsOfAnAddress = 4;
-
-// "2", or "2:2": ranges with two ends that differ were refused before.
-int number_of_nodes(const GivenOptions& given) {
-  const std::string text = given.text("nnodes").value_or("1");
-  return static_cast<int>(parse_whole_number(text.substr(0, text.find(':'))).value_or(1));
-}
 
 // 127.x.y.z in full; a shorter form is no address here, as everywhere in this launcher.
 bool is_loopback(std::string_view entry) {
@@ -37,43 +33,85 @@ bool is_loopback(std::string_view entry) {
 }
 
 // Several pods on one machine are for trying things out: 127.0.0.1,127.0.0.2 and a --host for each.
-void refuse_loopback(const GivenOption& list, const JobSpec& job) {
+// `input` is what named the nodes.
+void refuse_loopback(std::string_view input, const JobSpec& job) {
   if (job.ips.size() < 2) return;
+  const bool has_old_role = job.servers && job.servers->old_role;
   const bool one_machine = std::all_of(job.ips.begin(), job.ips.end(), is_loopback);
   for (const std::string& entry : job.ips) {
     if (entry != "localhost" && !is_loopback(entry)) continue;
-    if (one_machine && (job.host || entry != "127.0.0.1")) continue;
+    if (one_machine && (job.host || has_old_role || entry != "127.0.0.1")) continue;
     throw UsageError(fmt::format(
         "{}: {} names each node itself on every node, so it cannot be one of several nodes. Write "
         "the address by which the other nodes reach it; to try several nodes on one machine, write "
-        "addresses 127.x.y.z alone and name each launcher's own one with --host.",
-        said(list), entry));
+        "addresses 127.x.y.z alone and name each launcher's own one with {}.",
+        input, entry, has_old_role ? "PADDLE_CURRENT_IP" : "--host"));
   }
+}
+
+void take_hosts(std::vector<std::string> hosts, std::string source, JobSpec& job) {
+  job.ips = std::move(hosts);
+  job.ips_given = true;
+  job.ips_source = std::move(source);
+  job.nnodes = static_cast<int>(job.ips.size());
+}
+
+void check_number_of_nodes(const GivenOption& list, std::string_view has, const GivenOptions& given,
+                           const JobSpec& job) {
+  const GivenOption* const nodes = given.find("nnodes");
+  if (nodes == nullptr || number_of_nodes(given) == job.nnodes) return;
+  refuse_together(*nodes, list,
+                  fmt::format("{} {} node{}", has, job.nnodes, job.nnodes == 1 ? "" : "s"));
 }
 
 void take_list(const GivenOption& list, const GivenOptions& given, JobSpec& job) {
   const std::vector<std::string_view> entries = split(list.value, ',');
-  job.ips.assign(entries.begin(), entries.end());
-  job.ips_given = true;
-  job.ips_source = list.name;
-  job.nnodes = static_cast<int>(job.ips.size());
-  const GivenOption* const nodes = given.find("nnodes");
-  if (nodes != nullptr && number_of_nodes(given) != job.nnodes) {
-    refuse_together(*nodes, list,
-                    fmt::format("the list has {} node{}", job.nnodes, job.nnodes == 1 ? "" : "s"));
+  take_hosts({entries.begin(), entries.end()}, list.name, job);
+  check_number_of_nodes(list, "the list has", given, job);
+  refuse_loopback(said(list), job);
+}
+
+void take_endpoints(const std::vector<const GivenOption*>& lists, const GivenOptions& given,
+                    JobSpec& job) {
+  std::vector<std::string> names;
+  std::vector<std::string> values;
+  for (const GivenOption* const list : lists) {
+    names.push_back(list->name);
+    values.push_back(said(*list));
   }
-  refuse_loopback(list, job);
+  take_hosts(hosts_of(*job.servers), in_words(names), job);
+  check_number_of_nodes(*lists.front(), "the endpoints are on", given, job);
+  refuse_loopback(in_words(values), job);
+}
+
+void take_old_role(const OldRole& role, JobSpec& job) {
+  take_hosts(role.server_hosts, "PADDLE_PSERVER_IPS", job);
+  job.nnodes = role.pods();
+  if (role.mine.role == Role::Server) {
+    job.host = role.server_hosts[static_cast<std::size_t>(role.mine.index)];
+    job.host_source = "PADDLE_CURRENT_IP";
+  }
+  refuse_loopback(fmt::format("{}={}", job.ips_source, fmt::join(job.ips, ",")), job);
+}
+
+// Nobody asks where a process runs that has no others, or whose platform has placed it.
+void forget_address(JobSpec& job) {
+  job.host.reset();
+  job.host_source.clear();
 }
 
 void take_master(const GivenOption& nodes, const GivenOptions& given, JobSpec& job) {
   job.nnodes = number_of_nodes(given);
   const GivenOption* const master = given.find("master");
   if (master == nullptr) {
+    const std::string_view list =
+        job.servers ? "--servers=HOST:PORT,… and --workers=HOST:PORT,… with the endpoints of all"
+                    : "--ips=ADDRESS,ADDRESS,… with the addresses of all";
     throw UsageError(fmt::format(
-        "{}: the {} nodes have no way to find each other. Add --ips=ADDRESS,ADDRESS,… with the "
-        "addresses of all nodes, the same list on each, or --master=HOST:PORT with the address of "
-        "the first node and a free port of it, or {} to run on this node alone.",
-        said(nodes), job.nnodes, how_to_drop(nodes)));
+        "{}: the {} nodes have no way to find each other. Add {} nodes, the same list on each, or "
+        "--master=HOST:PORT with the address of the first node and a free port of it, or {} to run "
+        "on this node alone.",
+        said(nodes), job.nnodes, list, how_to_drop(nodes)));
   }
   job.master = split_host_and_port(master->value);
   job.sort_ip = given.is_true("sort_ip");
@@ -92,9 +130,30 @@ void take_rank(const GivenOptions& given, JobSpec& job) {
                                how_to_drop(*rank)));
 }
 
+void choose_endpoints_or_master(GivenOptions& given, const ServerSpec& servers, Remarks& remarks) {
+  const GivenOption* const master = given.find("master");
+  const std::vector<const GivenOption*> lists = endpoint_options(given);
+  if (master == nullptr || lists.empty() || hosts_of(servers).size() < 2) return;
+
+  if (!master->from_environment) {
+    refuse_together(*master, *lists.front(), "each is a way for the nodes to find each other");
+  }
+  remarks.warnings.push_back(
+      fmt::format("{} is not used: {} names the nodes", said(*master), said(*lists.front())));
+  given.drop("master");
+}
+
 }  // namespace
 
-void choose_list_or_master(GivenOptions& given, Remarks& remarks) {
+// "2", or "2:2": ranges with two ends that differ were refused before.
+int number_of_nodes(const GivenOptions& given) {
+  const std::string text = given.text("nnodes").value_or("1");
+  return static_cast<int>(parse_whole_number(text.substr(0, text.find(':'))).value_or(1));
+}
+
+void choose_list_or_master(GivenOptions& given, const std::optional<ServerSpec>& servers,
+                           Remarks& remarks) {
+  if (servers) return choose_endpoints_or_master(given, *servers, remarks);
   const GivenOption* const list = given.find("ips");
   const GivenOption* const master = given.find("master");
   if (list == nullptr || master == nullptr || list->value.find(',') == std::string::npos) return;
@@ -121,7 +180,14 @@ void choose_list_or_master(GivenOptions& given, Remarks& remarks) {
 
 void fill_nodes(const GivenOptions& given, JobSpec& job) {
   const GivenOption* const nodes = given.find("nnodes");
-  if (const GivenOption* const list = given.find("ips")) {
+  const std::vector<const GivenOption*> endpoints = endpoint_options(given);
+  if (job.servers && job.servers->as_it_is) {
+    forget_address(job);
+  } else if (job.servers && job.servers->old_role) {
+    take_old_role(*job.servers->old_role, job);
+  } else if (job.servers && !endpoints.empty()) {
+    take_endpoints(endpoints, given, job);
+  } else if (const GivenOption* const list = given.find("ips")) {
     take_list(*list, given, job);
   } else if (nodes != nullptr && number_of_nodes(given) > 1) {
     take_master(*nodes, given, job);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes the job has and how they find each other: a list in --ips, or --master with --nnodes.
+// Which nodes the job has and how they find each other: a list in --ips or the endpoints of a job
+// with parameter servers, or --master with --nnodes.
 #pragma once
+
+#include <optional>
 
 #include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/given_options.h"
@@ -11,9 +14,14 @@ namespace paddle_launch {
 // Where a list of nodes and a master are both there, drops the weaker one with a warning: what was
 // typed beats a variable, and among variables the list beats the master. Throws UsageError when
 // both were typed.
-void choose_list_or_master(GivenOptions& given, Remarks& remarks);
+void choose_list_or_master(GivenOptions& given, const std::optional<ServerSpec>& servers,
+                           Remarks& remarks);
 
-// Throws UsageError for a list, a number of nodes and a rank that cannot all be true.
+// Of --nnodes; 1 without it.
+int number_of_nodes(const GivenOptions& given);
+
+// Reads job.servers as well. Throws UsageError for a list, a number of nodes and a rank that cannot
+// all be true.
 void fill_nodes(const GivenOptions& given, JobSpec& job);
 
 }  // namespace paddle_launch

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "launcher/cli/environment_defaults.h"
 #include "launcher/job/errors.h"
 
 namespace paddle_launch {
@@ -23,15 +22,6 @@ struct Harmless {
 constexpr Harmless kElasticOptions[] = {{"elastic_server", ""},   {"np", ""},
                                         {"scale", "0"},           {"force", "False"},
                                         {"elastic_pre_hook", ""}, {"elastic_level", "-1"}};
-
-struct ServerSet {
-  std::string_view servers;
-  std::string_view role;
-};
-
-// PaddleCloud's set, and that of the first cluster documents.
-constexpr ServerSet kServerSets[] = {{"PADDLE_PSERVERS_IP_PORT_LIST", "TRAINING_ROLE"},
-                                     {"PADDLE_PSERVER_IPS", "PADDLE_TRAINING_ROLE"}};
 
 [[noreturn]] void refuse(std::string_view input, std::string_view what_is,
                          std::string_view remedy) {
@@ -59,15 +49,6 @@ void refuse_changing_nodes(const GivenOptions& given) {
   }
 }
 
-void refuse_mode(const ModeChoice& choice) {
-  if (choice.mode == Mode::Collective) return;
-  const std::string_view what = choice.mode == Mode::Rpc ? "the rpc mode is"
-                                : choice.mode == Mode::ParameterServer
-                                    ? "the parameter-server mode is"
-                                    : "the heterogeneous parameter-server mode is";
-  refuse(said(*choice.because), what, how_to_drop(*choice.because) + " to run a collective job");
-}
-
 void refuse_elastic(const GivenOptions& given) {
   for (const Harmless& harmless : kElasticOptions) {
     const GivenOption* const option = given.find(harmless.key);
@@ -80,23 +61,11 @@ void refuse_elastic(const GivenOptions& given) {
   }
 }
 
-void refuse_servers(const Environment& env) {
-  for (const ServerSet& set : kServerSets) {
-    if (!non_empty(env, set.servers) || !non_empty(env, set.role)) continue;
-    refuse(fmt::format("{} and {} in the environment", set.servers, set.role),
-           "the parameter-server mode is",
-           fmt::format("unset {} to run a collective job", set.servers));
-  }
-}
-
 }  // namespace
 
-void refuse_not_built_yet(const GivenOptions& given, const ModeChoice& mode,
-                          const Environment& env) {
-  refuse_mode(mode);
+void refuse_not_built_yet(const GivenOptions& given) {
   refuse_changing_nodes(given);
   refuse_elastic(given);
-  if (!is_nested(env)) refuse_servers(env);
 }
 
 }  // namespace paddle_launch

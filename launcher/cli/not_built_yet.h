@@ -5,18 +5,15 @@
 
 #include <string_view>
 
-#include "launcher/cli/choose_mode.h"
 #include "launcher/cli/given_options.h"
-#include "launcher/job/environment.h"
 
 namespace paddle_launch {
 
 inline constexpr std::string_view kNotBuiltYetHelp =
-    "Parameter-server and rpc modes, elastic jobs and restarts are not built yet in this version: "
-    "their options are checked and then refused with exit status 2.";
+    "Elastic jobs and restarts are not built yet in this version: their options are checked and "
+    "then refused with exit status 2.";
 
 // Throws UsageError.
-void refuse_not_built_yet(const GivenOptions& given, const ModeChoice& mode,
-                          const Environment& env);
+void refuse_not_built_yet(const GivenOptions& given);
 
 }  // namespace paddle_launch

@@ -15,6 +15,7 @@ using Group = OptionGroup;
 constexpr int kMany = 1'000'000;
 constexpr WholeNumber kPort{1, kHighestPort};
 constexpr WholeNumber kCount{0, kMany};
+constexpr WholeNumber kOnANode{0, kMostOnANode};
 constexpr std::string_view kBackends = "auto|nccl|gloo|bkcl|hccl|cncl|xccl|heter|flagcx";
 
 constexpr Option kOptions[] = {
@@ -40,7 +41,7 @@ constexpr Option kOptions[] = {
      "The same for MLUs."},
     {"--devices", Group::Base, "CARDS", AnyText(), "all cards", "PADDLE_DEVICES",
      "The same for whichever kind of card the node has."},
-    {"--nproc_per_node", Group::Base, "N", WholeNumber{1, 4096}, "one for each card",
+    {"--nproc_per_node", Group::Base, "N", WholeNumber{1, kMostOnANode}, "one for each card",
      "PADDLE_NPROC_PER_NODE", "Trainers on each node; the cards are shared out evenly."},
     {"--backend", Group::Base, "NAME", OneOf{kBackends}, "auto", "PADDLE_DISTRI_BACKEND",
      "Communication library of the trainers: auto, nccl, gloo (CPU), bkcl, hccl, cncl, xccl, heter "
@@ -84,30 +85,39 @@ constexpr Option kOptions[] = {
     {"--auto_tuner_json", Group::Collective, "FILE", AnyText(), "", "",
      "Refused: automatic tuning and mapping belong to python -m paddle.distributed.launch."},
 
-    {"--servers", Group::ParameterServer, "ENDPOINTS", TextOrNothing(), "",
+    {"--servers", Group::ParameterServer, "ENDPOINTS", EndpointList(), "",
      "PADDLE_SERVERS_ENDPOINTS",
-     "Endpoints of the servers, for example 192.168.0.16:6170,192.168.0.17:6170."},
-    {"--workers", Group::ParameterServer, "ENDPOINTS", TextOrNothing(), "", "",
-     "Endpoints, or addresses alone, of the workers."},
-    {"--heter_workers", Group::ParameterServer, "ENDPOINTS", TextOrNothing(), "", "",
-     "Endpoints of the heterogeneous workers, a semicolon between stages."},
-    {"--heter_devices", Group::ParameterServer, "DEVICES", TextOrNothing(), "", "",
-     "Device of each stage, for example cpu;gpu;cpu."},
-    {"--server_num", Group::ParameterServer, "N", kCount, "", "PADDLE_SERVER_NUM",
-     "Servers on this node, where they are tried out on one node."},
-    {"--worker_num", Group::ParameterServer, "N", kCount, "", "",
-     "Workers on this node, likewise."},
-    {"--heter_worker_num", Group::ParameterServer, "N[;N]", TextOrNothing(), "", "",
-     "Heterogeneous workers on this node in each stage, for example 1;2;3."},
-    {"--trainers", Group::ParameterServer, "ENDPOINTS", TextOrNothing(), "",
+     "Endpoints of all servers, the same list on each node, for example "
+     "192.168.0.16:6170,192.168.0.17:6170."},
+    {"--workers", Group::ParameterServer, "ENDPOINTS", EndpointList{true}, "", "",
+     "Endpoints of all workers, or their addresses alone: these get the ports from 6170 plus the "
+     "number of servers on."},
+    {"--heter_workers", Group::ParameterServer, "ENDPOINTS", EndpointList{false, true}, "", "",
+     "Endpoints of all heterogeneous workers, a semicolon between stages."},
+    {"--heter_devices", Group::ParameterServer, "DEVICES", StageDevices(), "cpu for each stage", "",
+     "Device of each stage of heterogeneous workers: cpu, gpu or xpu, for example cpu;gpu;cpu."},
+    {"--server_num", Group::ParameterServer, "N", kOnANode, "", "PADDLE_SERVER_NUM",
+     "Servers on each node, in place of --servers."},
+    {"--worker_num", Group::ParameterServer, "N", kOnANode, "", "",
+     "Workers on each node, in place of --workers."},
+    {"--heter_worker_num", Group::ParameterServer, "N[;N]", StageNumbers(), "", "",
+     "Heterogeneous workers on each node in each stage, for example 1;2;3."},
+    {"--trainers", Group::ParameterServer, "ENDPOINTS", EndpointList{true}, "",
      "PADDLE_TRAINERS_ENDPOINTS", "The newer name of --workers."},
-    {"--trainer_num", Group::ParameterServer, "N", kCount, "", "PADDLE_TRAINER_NUM",
+    {"--trainer_num", Group::ParameterServer, "N", kOnANode, "", "PADDLE_TRAINER_NUM",
      "The newer name of --worker_num."},
-    {"--http_port", Group::ParameterServer, "PORT", kPort, "", "", "Port where Gloo's peers meet."},
-    {"--gloo_port", Group::ParameterServer, "PORT", kPort, "6767", "PADDLE_GLOO_PORT",
+    {"--http_port", Group::ParameterServer, "PORT", kPort, "a free port", "",
+     "Port where Gloo's peers meet, on the node of the first server."},
+    {"--gloo_port", Group::ParameterServer, "PORT", kPort, "a free port", "PADDLE_GLOO_PORT",
      "The newer name of --http_port."},
-    {"--with_gloo", Group::ParameterServer, "N", WholeNumber{0, 3}, "1", "PADDLE_WITH_GLOO",
+    {"--with_gloo", Group::ParameterServer, "N", WholeNumber{0, 3},
+     "1 with --trainers, --trainer_num or --gloo_port, else 0", "PADDLE_WITH_GLOO",
      "Whether Gloo is used: 0 no, 1 workers, 2 servers too."},
+    {"--server_wait", Group::ParameterServer, "SECONDS", Seconds(), "10", "",
+     "How long a server that lives and does not listen is waited for before the workers start."},
+    {"--legacy_env", Group::ParameterServer, "", Flag(), "", "",
+     "Set the variables of Paddle's first cluster documents as well (PADDLE_TRAINING_ROLE and its "
+     "relatives)."},
     {"--coordinators", Group::ParameterServer, "ENDPOINTS", TextOrNothing(), "", "",
      "Refused: federated learning belongs to python -m paddle.distributed.launch."},
     {"--coordinator_num", Group::ParameterServer, "N", kCount, "", "",

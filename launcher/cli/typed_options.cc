@@ -48,7 +48,7 @@ void parse(CLI::App& app, const std::vector<std::string>& own) {
 }
 
 bool is_empty_list(const Option& option, std::string_view value) {
-  return value.empty() && std::holds_alternative<TextOrNothing>(option.rule);
+  return value.empty() && may_be_empty(option.rule);
 }
 
 }  // namespace

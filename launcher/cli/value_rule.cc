@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/cli/endpoint_list.h"
 #include "launcher/text/number.h"
 #include "launcher/text/split.h"
 
@@ -35,12 +36,6 @@ std::string in_case(std::string_view text, int (*change)(int)) {
   std::transform(result.begin(), result.end(), result.begin(),
                  [change](unsigned char c) { return static_cast<char>(change(c)); });
   return result;
-}
-
-std::string_view without_blanks(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 std::optional<long long> number_within(std::string_view text, long long low, long long high) {
@@ -162,6 +157,10 @@ struct Reader {
 
   ValueReading operator()(AddressList) const { return read_address_list(text); }
 
+  ValueReading operator()(EndpointList rule) const { return read_endpoint_list(text, rule); }
+  ValueReading operator()(StageNumbers) const { return read_stage_numbers(text); }
+  ValueReading operator()(StageDevices) const { return read_stage_devices(text); }
+
   ValueReading operator()(HostAndPort rule) const {
     if (rule.or_etcd && text.starts_with("etcd://")) return accepted(std::string(text));
     return read_host_and_port(text);
@@ -202,6 +201,18 @@ struct Reader {
 
 ValueReading read_value(const ValueRule& rule, std::string_view text) {
   return std::visit(Reader{text}, rule);
+}
+
+bool may_be_empty(const ValueRule& rule) {
+  return std::holds_alternative<TextOrNothing>(rule) ||
+         std::holds_alternative<EndpointList>(rule) || std::holds_alternative<StageNumbers>(rule) ||
+         std::holds_alternative<StageDevices>(rule);
+}
+
+std::string_view without_blanks(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 }  // namespace paddle_launch

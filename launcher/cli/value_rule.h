@@ -24,6 +24,12 @@ struct OneOf {
 };
 struct NodeCount {};    // N or MIN:MAX
 struct AddressList {};  // --ips
+struct EndpointList {   // HOST:PORT,HOST:PORT; empty counts as not given
+  bool may_lack_ports = false;
+  bool has_stages = false;  // a semicolon between two
+};
+struct StageNumbers {};  // "1;2;3"; empty counts as not given
+struct StageDevices {};  // "cpu;gpu"; empty counts as not given
 struct HostAndPort {
   bool or_etcd = false;  // lets etcd://… pass as it is: another part of the program refuses it
 };
@@ -33,13 +39,14 @@ struct Seconds {};       // decimals allowed
 struct PluginName {};    // --bootstrap: letters, digits, '-' and '_', so nothing like a path
 struct ActsAtOnce {};    // -m, --help, --version: dealt with where the command line is cut
 
-using ValueRule =
-    std::variant<AnyText, TextOrNothing, Boolean, Flag, WholeNumber, OneOf, NodeCount, AddressList,
-                 HostAndPort, LogLevelWord, PortRange, Seconds, PluginName, ActsAtOnce>;
+using ValueRule = std::variant<AnyText, TextOrNothing, Boolean, Flag, WholeNumber, OneOf, NodeCount,
+                               AddressList, EndpointList, StageNumbers, StageDevices, HostAndPort,
+                               LogLevelWord, PortRange, Seconds, PluginName, ActsAtOnce>;
 
 inline constexpr int kHighestPort = 65535;
 inline constexpr int kMostNodes = 100000;
 inline constexpr int kLongestGrace = 86400;
+inline constexpr int kMostOnANode = 4096;  // processes of one role
 
 struct ValueReading {
   std::string value;    // in one spelling: True/False, digits without leading zeros, no blanks
@@ -47,5 +54,10 @@ struct ValueReading {
 };
 
 ValueReading read_value(const ValueRule& rule, std::string_view text);
+
+// An empty value of such an option counts as if the option were not there.
+bool may_be_empty(const ValueRule& rule);
+
+std::string_view without_blanks(std::string_view text);  // around it
 
 }  // namespace paddle_launch

@@ -9,6 +9,13 @@
 namespace paddle_launch {
 namespace {
 
+constexpr std::string_view kForServers[] = {"server_wait", "legacy_env"};
+
+// The script that runs once in the environment as it is has no use for them.
+constexpr std::string_view kForStartedRoles[] = {"host",        "start_port", "port_range",
+                                                 "http_port",   "gloo_port",  "with_gloo",
+                                                 "server_wait", "legacy_env"};
+
 constexpr std::string_view kForSeveralNodes[] = {"bootstrap_port", "bootstrap_timeout", "heartbeat",
                                                  "token_file"};
 
@@ -33,8 +40,18 @@ std::vector<std::string> without_effect(const GivenOptions& given, const JobSpec
   }
   if (alone && given.find("master") != nullptr) tell("master", "one node needs no --master");
   if (given.is_true("sort_ip") && !job.master) {
-    tell("sort_ip", alone ? std::string("there is one node, so nothing to sort")
-                          : fmt::format("{} has the nodes in their order", job.ips_source));
+    tell("sort_ip",
+         alone ? std::string("there is one node, so nothing to sort")
+               : fmt::format("{} {} the nodes in their order", job.ips_source,
+                             job.ips_source.find(' ') == std::string::npos ? "has" : "have"));
+  }
+  for (const std::string_view key : kForServers) {
+    if (!job.servers && was_typed(given, key)) tell(key, "the job has no parameter servers");
+  }
+  for (const std::string_view key : kForStartedRoles) {
+    if (job.servers && job.servers->as_it_is && was_typed(given, key)) {
+      tell(key, "the script runs once, in the environment as it is");
+    }
   }
   for (const std::string_view key : kForSeveralNodes) {
     if (alone && was_typed(given, key)) tell(key, "there is one node");

@@ -11,7 +11,7 @@ from harness import OTHER_UID, SH, LauncherCase, binary
 OK = [SH, "-c", ": >started"]
 
 
-class WrongUseTest(LauncherCase):
+class WrongUseCase(LauncherCase):
     def refuse(self, *args, names=(), **how):
         """Runs with wrong arguments; each of `names` must stand in the message."""
         with self.subTest(args=args, env=how.get("env")):
@@ -26,6 +26,8 @@ class WrongUseTest(LauncherCase):
                 self.assertIn(name, run.err)
             self.assertEqual(sorted(os.listdir(self.dir)), before, run.told())
 
+
+class WrongUseTest(WrongUseCase):
     def test_unknown_options_come_with_the_nearest_one(self):
         self.refuse("--gpuss=0,1", *OK, names=["--gpuss", "--gpus"])
         self.refuse("--logdir", "x", *OK, names=["--logdir", "--log_dir"])
@@ -143,8 +145,8 @@ class WrongUseTest(LauncherCase):
         self.refuse("--ips=10.0.0.2", *OK, env=cloud, names=["--ips=10.0.0.2", "PADDLE_TRAINERS=10.0.0.1,10.0.0.2"])
 
     def test_what_is_not_built_yet_is_refused(self):
-        for option in ("--run_mode=ps", "--run_mode=rpc", "--nnodes=2:4", "--master=etcd://10.0.0.1:2379",
-                       "--elastic_server=10.0.0.1:2379", "--np=2", "--max_restart=3"):
+        for option in ("--nnodes=2:4", "--master=etcd://10.0.0.1:2379", "--elastic_server=10.0.0.1:2379",
+                       "--np=2", "--max_restart=3"):
             self.refuse(option, *OK, names=[option, "not built yet"])
 
     def test_log_directories_that_cannot_be_written(self):
@@ -175,6 +177,108 @@ class WrongUseTest(LauncherCase):
     def test_a_value_for_a_flag(self):
         self.refuse("--quiet=1", *OK, names=["--quiet"])
         self.refuse("--assume_gpus=yes", *OK, names=["--assume_gpus"])
+
+
+class WrongServersTest(WrongUseCase):
+    def test_collective_jobs_have_no_servers(self):
+        for option in ("--servers=10.0.0.1:6170", "--worker_num=2", "--heter_worker_num=1", "--http_port=8900"):
+            self.refuse("--run_mode=collective", option, *OK, names=["--run_mode=collective", option])
+
+    def test_roles_that_are_missing(self):
+        for options, missing, remedy in (
+                (["--run_mode=ps"], "no servers and no workers", "--server_num=N"),
+                (["--run_mode=ps", "--server_num=1"], "no workers", "--worker_num=N"),
+                (["--worker_num=2"], "no servers", "--servers=HOST:PORT"),
+                (["--servers=10.0.0.1:6170"], "no workers", "--workers=HOST:PORT"),
+                (["--server_num=0", "--worker_num=2"], "--server_num=0", "--servers=HOST:PORT"),
+                (["--server_num=1", "--worker_num=0"], "--worker_num=0", "--workers=HOST:PORT"),
+                (["--run_mode=ps-heter", "--server_num=1", "--worker_num=1"], "no heterogeneous workers",
+                 "--heter_worker_num=N"),
+                (["--run_mode=ps-heter", "--worker_num=1", "--heter_worker_num=1"], "no servers", "--server_num=N")):
+            self.refuse(*options, *OK, names=[options[0], missing, remedy])
+
+    def test_numbers_that_do_not_match(self):
+        lists = ["--servers=10.0.0.1:1,10.0.0.1:2", "--workers=10.0.0.1:3"]
+        self.refuse(*lists, "--server_num=3", *OK, names=["--server_num=3", lists[0], "2 servers"])
+        self.refuse(*lists, "--worker_num=2", *OK, names=["--worker_num=2", lists[1]])
+        heter = "--heter_workers=10.0.0.1:4,10.0.0.1:5;10.0.0.1:6"
+        self.refuse(*lists, heter, "--heter_worker_num=1;2", *OK, names=["--heter_worker_num=1;2", heter])
+        self.refuse(*lists, heter, "--heter_devices=gpu", *OK, names=["--heter_devices=gpu", heter])
+        self.refuse("--server_num=1", "--worker_num=2", "--trainer_num=3", *OK, names=["--worker_num=2", "--trainer_num=3"])
+        self.refuse("--server_num=1", "--worker_num=2", "--http_port=1", "--gloo_port=2", *OK,
+                    names=["--http_port=1", "--gloo_port=2"])
+
+    def test_numbers_that_cannot_be(self):
+        for option in ("--server_num", "--worker_num", "--trainer_num", "--heter_worker_num", "--http_port",
+                       "--gloo_port", "--server_wait"):
+            for value in ("x", "-1", "99999"):
+                self.refuse(f"{option}={value}", *OK, names=[f"{option}={value}"])
+
+    def test_malformed_endpoints(self):
+        for entry in ("10.0.0.1", "10.0.0.1:", ":6170", "10.0.0.1:0", "10.0.0.1:65536", "10.0.0.1:x", "10.0.0.300:6170",
+                      "a b:6170", "::1:6170", "10.0.0.1:6170,", "10.0.0.1:1,,10.0.0.1:2"):
+            for option in ("--servers", "--heter_workers"):
+                self.refuse(f"{option}={entry}", "--worker_num=1", *OK, names=[f"{option}={entry}"])
+        self.refuse("--server_num=1", "--workers=10.0.0.1:x", *OK, names=["--workers=10.0.0.1:x"])
+        self.refuse("--servers=10.0.0.1:1", "--workers=10.0.0.1:2,10.0.0.2", *OK,
+                    names=["--workers=10.0.0.1:2,10.0.0.2", "10.0.0.2 has none"])
+
+    def test_endpoints_of_two_processes(self):
+        self.refuse("--servers=10.0.0.1:1,10.0.0.1:1", "--worker_num=1", *OK, names=["--servers", "10.0.0.1:1 is there twice"])
+        self.refuse("--servers=10.0.0.1:1", "--workers=10.0.0.2:1,10.0.0.1:1", *OK,
+                    names=["--servers", "--workers", "10.0.0.1:1 is an endpoint of both"])
+        self.refuse("--servers=10.0.0.1:1", "--workers=10.0.0.1:2", "--heter_workers=10.0.0.1:3;10.0.0.1:2", *OK,
+                    names=["--workers", "--heter_workers", "10.0.0.1:2 is an endpoint of both"])
+
+    def test_nodes_that_cannot_be(self):
+        lists = ["--servers=10.0.0.1:1", "--workers=10.0.0.2:1"]
+        self.refuse(*lists, "--nnodes=3", *OK, names=["--nnodes=3", "--servers=10.0.0.1:1", "2 nodes"])
+        self.refuse(*lists, "--master=10.0.0.1:6768", *OK, names=["--master=10.0.0.1:6768", "--servers"])
+        self.refuse(*lists, "--start_port=7000", *OK, names=["--start_port=7000", "--servers"])
+        self.refuse("--servers=10.0.0.1:1,10.0.0.2:1", "--worker_num=2", *OK, names=["--worker_num=2", "--workers="])
+        self.refuse("--servers=127.0.0.1:1", "--workers=10.0.0.2:1", *OK, names=["--servers", "127.0.0.1 names each node"])
+
+    def test_the_role_of_a_cloud(self):
+        cloud = {"TRAINING_ROLE": "PSERVER", "PADDLE_PSERVERS_IP_PORT_LIST": "10.0.0.1:6170", "POD_IP": "10.0.0.1",
+                 "PADDLE_PORT": "6171"}
+        self.refuse(*OK, env=cloud, names=["POD_IP=10.0.0.1", "PADDLE_PORT=6171", "PADDLE_PSERVERS_IP_PORT_LIST"])
+        self.refuse(*OK, env={**cloud, "TRAINING_ROLE": "TRAINER"}, names=["TRAINING_ROLE=TRAINER", "PADDLE_TRAINER_ID"])
+        self.refuse(*OK, env={**cloud, "TRAINING_ROLE": "BOSS"}, names=["TRAINING_ROLE=BOSS"])
+
+
+class WrongOldRoleTest(WrongUseCase):
+    SERVER = {"PADDLE_TRAINING_ROLE": "PSERVER", "PADDLE_PSERVER_IPS": "10.0.0.1,10.0.0.2", "PADDLE_TRAINERS": "2",
+              "PADDLE_CURRENT_IP": "10.0.0.2", "PADDLE_PSERVER_PORT": "6174"}
+    TRAINER = {"PADDLE_TRAINING_ROLE": "TRAINER", "PADDLE_PSERVER_IPS": "10.0.0.1,10.0.0.2", "PADDLE_TRAINERS": "2",
+               "PADDLE_TRAINER_ID": "0"}
+
+    def refuse_variable(self, name, value, *names, of=None):
+        self.refuse(*OK, env={**(of or self.TRAINER), name: value}, names=[f"{name}={value}", *names])
+
+    def test_values_that_cannot_be(self):
+        self.refuse_variable("PADDLE_TRAINING_ROLE", "MASTER", "PSERVER or TRAINER")
+        for index in ("2", "-1", "x"):
+            self.refuse_variable("PADDLE_TRAINER_ID", index, "PADDLE_TRAINERS=2")
+        self.refuse_variable("PADDLE_CURRENT_IP", "10.0.0.3", "PADDLE_PSERVER_IPS=10.0.0.1,10.0.0.2", of=self.SERVER)
+        self.refuse_variable("PADDLE_PSERVER_PORT", "65536", of=self.SERVER)
+        self.refuse_variable("PADDLE_PSERVER_IPS", "10.0.0.1,10.0.0.1", "twice")
+        self.refuse_variable("PADDLE_PSERVER_IPS", "127.0.0.1,10.0.0.1", "127.0.0.1 names each node")
+        for number in ("0", "many"):
+            self.refuse_variable("PADDLE_TRAINERS", number)
+
+    def test_variables_that_are_missing(self):
+        for whole, needed in ((self.SERVER, ("PADDLE_TRAINING_ROLE", "PADDLE_PSERVER_IPS", "PADDLE_TRAINERS",
+                                             "PADDLE_CURRENT_IP")),
+                              (self.TRAINER, ("PADDLE_TRAINING_ROLE", "PADDLE_PSERVER_IPS", "PADDLE_TRAINERS",
+                                              "PADDLE_TRAINER_ID"))):
+            for name in needed:
+                rest = {key: value for key, value in whole.items() if key != name}
+                self.refuse(*OK, env=rest, names=[f"{name} is not set"])
+
+    def test_numbers_of_trainers_that_contradict_each_other(self):
+        self.refuse_variable("PADDLE_TRAINERS_NUM", "3", "PADDLE_TRAINERS=2")
+        self.refuse(*OK, env={**self.TRAINER, "PADDLE_TRAINERS": "10.0.0.3,10.0.0.4", "PADDLE_TRAINERS_NUM": "3"},
+                    names=["PADDLE_TRAINERS=10.0.0.3,10.0.0.4", "PADDLE_TRAINERS_NUM=3"])
 
 
 class RightUseTest(LauncherCase):

@@ -73,6 +73,22 @@ TEST(BannerArguments, ShowHowSeveralNodesMeet) {
   EXPECT_EQ(shown(met, "ips"), "None");
 }
 
+TEST(BannerArguments, ShowTheServersAsTheyWereGiven) {
+  const JobSpec lists =
+      job_with({"--servers= 10.0.0.1:6170, 10.0.0.2:6170", "--workers=10.0.0.1,10.0.0.2",
+                "--heter_workers=10.0.0.2:7000;10.0.0.2:7001", "--heter_devices=cpu;gpu"});
+  EXPECT_EQ(shown(lists, "servers"), "10.0.0.1:6170,10.0.0.2:6170");
+  EXPECT_EQ(shown(lists, "workers"), "10.0.0.1,10.0.0.2");
+  EXPECT_EQ(shown(lists, "heter_workers"), "10.0.0.2:7000;10.0.0.2:7001");
+  EXPECT_EQ(shown(lists, "heter_devices"), "cpu;gpu");
+  EXPECT_EQ(shown(lists, "server_num"), "None");
+  EXPECT_EQ(shown(lists, "ips"), "127.0.0.1");
+  const JobSpec numbers = job_with({"--server_num=1", "--trainer_num=4"});
+  EXPECT_EQ(shown(numbers, "server_num"), "1");
+  EXPECT_EQ(shown(numbers, "trainer_num"), "4");
+  EXPECT_EQ(shown(numbers, "servers"), "");
+}
+
 TEST(BannerArguments, MarkAModule) {
   EXPECT_EQ(shown(job_of({"-m", "pkg.train"}), "training_script"), "-m pkg.train");
 }

@@ -76,6 +76,13 @@ TEST(HelpText, NamesTheVariableOfTheSecretAndTheStatusOfALostNode) {
   EXPECT_NE(text.find("75 a node never came or was lost"), std::string::npos);
 }
 
+TEST(HelpText, TellsTheTruthAboutServers) {
+  const std::string text = in_one_line(help_text("paddle-launch"));
+  EXPECT_EQ(text.find("6767"), std::string::npos);
+  EXPECT_NE(text.find("a free port. Variable: PADDLE_GLOO_PORT."), std::string::npos);
+  EXPECT_NE(text.find("Elastic jobs and restarts are not built yet"), std::string::npos);
+}
+
 TEST(VersionText, NamesTheProgramAndItsVersion) {
   EXPECT_EQ(printed({"--version"}), "paddle-launch " PADDLE_LAUNCH_VERSION "\n");
 }

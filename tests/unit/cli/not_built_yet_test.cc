@@ -11,8 +11,7 @@ namespace {
 
 TEST(NotBuiltYet, RefusesOptionsByName) {
   for (const char* const option :
-       {"--nnodes=1:2", "--nnodes=2:4", "--master=etcd://10.0.0.1:2379", "--run_mode=ps",
-        "--run_mode=ps-heter", "--run_mode=rpc", "--server_num=1", "--heter_devices=gpu",
+       {"--nnodes=1:2", "--nnodes=2:4", "--master=etcd://10.0.0.1:2379",
         "--elastic_server=10.0.0.1:2379", "--np=1", "--np=2:4", "--scale=1", "--scale=-1",
         "--force=True", "--elastic_pre_hook=ls", "--elastic_level=1", "--elastic_level=0",
         "--max_restart=3"}) {
@@ -32,8 +31,8 @@ TEST(NotBuiltYet, RefusesAnElasticJobWhoeverNamesItsNodes) {
 TEST(NotBuiltYet, RefusesVariablesByName) {
   for (const Environment& env :
        {Environment{{"PADDLE_NNODES", "2:4"}}, Environment{{"PADDLE_MAX_RESTART", "3"}},
-        Environment{{"PADDLE_RUN_MODE", "ps"}}, Environment{{"PADDLE_MASTER", "etcd://a:1"}},
-        Environment{{"PADDLE_ELASTIC_SERVER", "a:1"}}, Environment{{"PADDLE_ELASTIC_NP", "2"}}}) {
+        Environment{{"PADDLE_MASTER", "etcd://a:1"}}, Environment{{"PADDLE_ELASTIC_SERVER", "a:1"}},
+        Environment{{"PADDLE_ELASTIC_NP", "2"}}}) {
     const std::string text = usage_error_of({"train.py"}, env);
     const auto& [name, value] = *env.begin();
     EXPECT_EQ(text.find(name + "=" + value), 0U) << text;
@@ -48,25 +47,6 @@ TEST(NotBuiltYet, LetsOneNodePass) {
                 .ips,
             std::vector<std::string>{"10.0.0.1"});
   EXPECT_EQ(job_with({"--nnodes=1:1"}).mode, Mode::Collective);
-}
-
-TEST(NotBuiltYet, SeesServersInTheEnvironment) {
-  const Environment cloud_servers = {{"PADDLE_PSERVERS_IP_PORT_LIST", "a:1"},
-                                     {"TRAINING_ROLE", "PSERVER"}};
-  const Environment early_servers = {{"PADDLE_PSERVER_IPS", "a"},
-                                     {"PADDLE_TRAINING_ROLE", "TRAINER"}};
-  for (const Environment& env : {cloud_servers, early_servers}) {
-    EXPECT_NE(usage_error_of({"train.py"}, env).find("the parameter-server mode is not built yet"),
-              std::string::npos);
-  }
-}
-
-TEST(NotBuiltYet, ForgetsTheServersInsideATrainer) {
-  EXPECT_EQ(job_of({"train.py"}, {{"PADDLE_PSERVERS_IP_PORT_LIST", "a:1"},
-                                  {"TRAINING_ROLE", "TRAINER"},
-                                  {"PADDLE_LAUNCH_JOB", "x"}})
-                .mode,
-            Mode::Collective);
 }
 
 TEST(RefuseForGood, NamesPaddlesOwnLauncher) {

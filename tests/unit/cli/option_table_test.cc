@@ -57,6 +57,8 @@ TEST(OptionTable, HasEveryDocumentedOption) {
                                  "--with_gloo",
                                  "--coordinators",
                                  "--coordinator_num",
+                                 "--server_wait",
+                                 "--legacy_env",
                                  "--elastic_server",
                                  "--np",
                                  "--scale",

@@ -47,4 +47,17 @@ inline std::string usage_error_with(Words options, const Environment& env = {}) 
   return usage_error_of(options, env);
 }
 
+struct ErrorRow {
+  Words options{};
+  Words parts{};  // each stands in the text
+};
+
+inline std::string missing_part(const ErrorRow& row, const Environment& env = {}) {
+  const std::string text = usage_error_with(row.options, env);
+  for (const std::string& part : row.parts) {
+    if (text.find(part) == std::string::npos) return part + " is missing in: " + text;
+  }
+  return "";
+}
+
 }  // namespace paddle_launch

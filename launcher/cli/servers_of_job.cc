@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// See servers_of_job.h.
+#include "launcher/cli/servers_of_job.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "launcher/cli/asked_role.h"
+#include "launcher/cli/nodes_of_job.h"
+#include "launcher/job/errors.h"
+#include "launcher/text/number.h"
+
+namespace paddle_launch {
+namespace {
+
+struct Roles {
+  AskedRole servers{};
+  AskedRole workers{};
+  AskedRole heter{};
+
+  std::array<const AskedRole*, 3> all() const { return {&servers, &workers, &heter}; }
+};
+
+bool runs_alone(const Roles& roles) {
+  return roles.servers.list == nullptr && roles.servers.number != nullptr &&
+         !roles.servers.is_there() && roles.workers.list == nullptr && roles.workers.total() == 1;
+}
+
+ServerSpec alone(const Roles& roles, const GivenOptions& given, Remarks& remarks) {
+  const GivenOption* const nodes = given.find("nnodes");
+  if (nodes != nullptr && number_of_nodes(given) > 1) {
+    refuse_together(*nodes, *roles.servers.number, "without servers the script runs alone");
+  }
+  remarks.notices.push_back(
+      fmt::format("{} and {}: there are no servers and one worker: the script runs alone, as "
+                  "python train.py would, without the variables of a distributed job",
+                  said(*roles.servers.number), said(*roles.workers.number)));
+  ServerSpec spec;
+  spec.worker_num = 1;
+  spec.as_it_is = ProcessName{Role::Trainer, 0};
+  return spec;
+}
+
+void refuse_missing(const ModeChoice& mode, const Roles& roles) {
+  std::vector<std::string> missing;
+  std::vector<std::string> remedies;
+  for (const AskedRole* const role : roles.all()) {
+    const bool is_needed = role != &roles.heter || mode.mode == Mode::ParameterServerHeter;
+    if (!is_needed || role->is_there()) continue;
+    const std::string zero =
+        role->number == nullptr ? "" : fmt::format(" ({})", said(*role->number));
+    missing.push_back(fmt::format("no {}{}", role->words.many, zero));
+    remedies.push_back(how_to_ask(role->words));
+  }
+  if (missing.empty()) return;
+  throw UsageError(fmt::format(
+      "{} asks for a job with parameter servers{}, and it has {}. Please give {}, or {} to run a "
+      "collective job.",
+      said(*mode.because),
+      mode.mode == Mode::ParameterServerHeter ? " and heterogeneous workers" : "",
+      in_words(missing), fmt::join(remedies, ", and "), how_to_drop(*mode.because)));
+}
+
+void refuse_shared_endpoints(const Roles& roles) {
+  std::map<std::string_view, const AskedRole*> owners;
+  for (const AskedRole* const role : roles.all()) {
+    for (const auto& stage : role->endpoints) {
+      for (const std::string& endpoint : stage) {
+        const auto [owner, is_new] = owners.emplace(endpoint, role);
+        if (is_new) continue;
+        refuse_together(
+            *owner->second->list, *role->list,
+            fmt::format("{} is an endpoint of both, and every process has its own", endpoint));
+      }
+    }
+  }
+}
+
+// A number does not say on which of several hosts.
+void refuse_numbers_among_hosts(const Roles& roles, const std::vector<std::string>& hosts) {
+  if (hosts.size() < 2) return;
+  for (const AskedRole* const role : roles.all()) {
+    if (role->list != nullptr || !role->is_there()) continue;
+    throw UsageError(
+        fmt::format("{}: the job has several hosts ({}), and a number does not say on which of "
+                    "them the {} run. Name the endpoints of every role: write --{}=HOST:PORT,… in "
+                    "place of {}.",
+                    said(*role->number), fmt::join(hosts, ", "), role->words.many, role->words.list,
+                    role->number->name));
+  }
+}
+
+// Where lists name every port there is nothing to choose.
+void settle_ports(const Roles& roles, GivenOptions& given, Remarks& remarks) {
+  for (const AskedRole* const role : roles.all()) {
+    if (role->list == nullptr && role->is_there()) return;
+  }
+  for (const std::string_view key : {"start_port", "port_range"}) {
+    const GivenOption* const port = given.find(key);
+    if (port == nullptr) continue;
+    if (!port->from_environment) {
+      refuse_together(*port, *roles.servers.list, "the lists name the ports");
+    }
+    remarks.warnings.push_back(
+        fmt::format("{} is not used: {} names the ports", said(*port), roles.servers.list->name));
+    given.drop(key);
+  }
+}
+
+void fill_roles(const Roles& roles, ServerSpec& spec) {
+  const auto first_number = [](const AskedRole& role) {
+    return role.numbers.empty() ? 0 : role.numbers.front();
+  };
+  if (roles.servers.list != nullptr) spec.servers = roles.servers.endpoints.front();
+  if (roles.workers.list != nullptr) spec.workers = roles.workers.endpoints.front();
+  spec.heter_workers = roles.heter.endpoints;
+  spec.server_num = first_number(roles.servers);
+  spec.worker_num = first_number(roles.workers);
+  spec.heter_worker_num = roles.heter.numbers;
+}
+
+void fill_heter_devices(const Roles& roles, const GivenOptions& given, ServerSpec& spec,
+                        Remarks& remarks) {
+  const auto stages = static_cast<std::size_t>(spec.heter_stages());
+  const GivenOption* const devices = given.find("heter_devices");
+  if (devices == nullptr) {
+    spec.heter_devices.assign(stages, "cpu");
+    if (stages > 0) {
+      remarks.notices.emplace_back(
+          "--heter_devices is not given: the heterogeneous workers of each stage use the cpu");
+    }
+    return;
+  }
+  spec.heter_devices = stages_of_devices(devices->value);
+  if (spec.heter_devices.size() == stages) return;
+  const AskedRole& heter = roles.heter;
+  refuse_together(
+      *devices, heter.list != nullptr ? *heter.list : *heter.number,
+      fmt::format("the first is for {} stage{}, the second for {}", spec.heter_devices.size(),
+                  spec.heter_devices.size() == 1 ? "" : "s", stages));
+}
+
+// The first server's node has this port free for Gloo only when nobody else was given it.
+void refuse_taken_http_port(const Roles& roles, const ServerSpec& spec, const GivenOptions& given) {
+  if (!spec.http_port || spec.servers.empty()) return;
+  const std::string& first = spec.servers.front();
+  const std::string meeting =
+      fmt::format("{}:{}", first.substr(0, first.find(':')), *spec.http_port);
+  for (const AskedRole* const role : roles.all()) {
+    for (const auto& stage : role->endpoints) {
+      if (std::find(stage.begin(), stage.end(), meeting) == stage.end()) continue;
+      refuse_together(*given.first_of({"http_port", "gloo_port"}), *role->list,
+                      fmt::format("Gloo's peers meet at {}, which is in the list", meeting));
+    }
+  }
+}
+
+}  // namespace
+
+ServerSpec servers_of_job(const ModeChoice& mode, GivenOptions& given, Remarks& remarks) {
+  Roles roles{asked_role(kServerWords, given, remarks), asked_role(kWorkerWords, given, remarks),
+              asked_role(kHeterWords, given, remarks)};
+  ServerSpec spec;
+  if (mode.mode == Mode::ParameterServer && runs_alone(roles)) {
+    spec = alone(roles, given, remarks);
+  } else {
+    refuse_missing(mode, roles);
+    add_ports(roles.workers, roles.servers.total());
+    refuse_shared_endpoints(roles);
+    fill_roles(roles, spec);
+    refuse_numbers_among_hosts(roles, hosts_of(spec));
+    settle_ports(roles, given, remarks);
+    fill_heter_devices(roles, given, spec, remarks);
+  }
+  fill_server_settings(given, spec, remarks);
+  refuse_taken_http_port(roles, spec, given);
+  return spec;
+}
+
+void fill_server_settings(GivenOptions& given, ServerSpec& spec, Remarks& remarks) {
+  if (const GivenOption* const port = under_either_name("http_port", "gloo_port", given, remarks)) {
+    spec.http_port = static_cast<int>(parse_whole_number(port->value).value_or(0));
+    spec.http_port_source = port->name;
+  }
+  // Paddle's older launcher leaves Gloo off and its newer one uses it.
+  const bool is_newer = given.first_of({"trainers", "trainer_num", "gloo_port"}) != nullptr;
+  spec.with_gloo = given.text("with_gloo").value_or(is_newer ? "1" : "0");
+  if (const auto wait = given.text("server_wait")) {
+    spec.server_wait = std::chrono::milliseconds(parse_thousandths(*wait).value_or(0));
+  }
+  spec.legacy_env = given.is_true("legacy_env");
+}
+
+std::vector<std::string> hosts_of(const ServerSpec& spec) {
+  std::vector<std::string> hosts;
+  const auto add = [&hosts](const std::vector<std::string>& endpoints) {
+    for (const std::string& endpoint : endpoints) {
+      std::string host = endpoint.substr(0, endpoint.find(':'));
+      if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) {
+        hosts.push_back(std::move(host));
+      }
+    }
+  };
+  add(spec.servers);
+  add(spec.workers);
+  for (const auto& stage : spec.heter_workers) add(stage);
+  return hosts;
+}
+
+std::vector<const GivenOption*> endpoint_options(const GivenOptions& given) {
+  std::vector<const GivenOption*> options;
+  for (const GivenOption* const option :
+       {given.find("servers"), given.first_of({"workers", "trainers"}),
+        given.find("heter_workers")}) {
+    if (option != nullptr) options.push_back(option);
+  }
+  return options;
+}
+
+std::string in_words(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names.empty() ? std::string() : names.front();
+  return fmt::format("{} and {}", fmt::join(names.begin(), names.end() - 1, ", "), names.back());
+}
+
+}  // namespace paddle_launch
