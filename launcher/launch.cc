@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/launch.h"
 
-#include <unistd.h>
-
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -11,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "launcher/assumed_roster.h"
+#include "launcher/claim.h"
 #include "launcher/company.h"
 #include "launcher/job/errors.h"
 #include "launcher/meeting.h"
@@ -18,9 +18,7 @@
 #include "launcher/network_check.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/signals.h"
-#include "launcher/plan/collective.h"
-#include "launcher/plan/nccl_env.h"
-#include "launcher/plan/world.h"
+#include "launcher/planning.h"
 #include "launcher/preparation.h"
 #include "launcher/round.h"
 #include "launcher/run/terminal.h"
@@ -67,17 +65,26 @@ struct Readiness {
   std::string problem_text;
 };
 
+// A trainer that the variables of Paddle's first cluster documents started is in no list of nodes:
+// where it is, is known when the nodes have met.
+OwnNode own_node(const JobSpec& job, const Machine& here) {
+  const OldRole* const old =
+      job.servers && job.servers->old_role ? &*job.servers->old_role : nullptr;
+  if (old == nullptr || old->mine.role == Role::Server) return find_own_node(job, here);
+  return own_node_of_task(job, here, static_cast<std::size_t>(old->place()));
+}
+
 Readiness get_ready(const JobSpec& job, const Environment& env, const Machine& here,
                     const Company& company) {
   Readiness ready;
   // Who does not know which node it is cannot tell the others anything; a scheduler knows.
-  if (!company.is_scheduled()) ready.me = find_own_node(job, here);
+  if (!company.is_scheduled()) ready.me = own_node(job, here);
   try {
     if (company.is_scheduled()) {
       ready.me = own_node_of_task(job, here, static_cast<std::size_t>(company.group().mine));
     }
-    ready.preparation =
-        prepare(job, env, here, ready.me.host, company.group().share, company.has_several_pods());
+    ready.preparation = prepare(job, env, here, ready.me.host, company.group().share,
+                                company.has_several_pods(), ready.me.place == 0);
   } catch (const std::exception& error) {
     if (!company.has_several_pods() || (job.dry_run != DryRun::No && !company.is_scheduled()))
       throw;
@@ -118,24 +125,6 @@ Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Mach
   }
 }
 
-CollectivePlan make_plan(const JobSpec& job, const Environment& env, const Preparation& ready,
-                         const WorldPlan& world, const std::string& host,
-                         const Surroundings& around, const std::string& gift) {
-  const bool give_stdin =
-      job.stdin_to_rank_zero || (world.trainers.size() == 1 && isatty(STDIN_FILENO) == 1);
-  CollectivePlan plan = plan_collective(world,
-                                        {.backend = job.backend,
-                                         .log_dir = ready.log_dir,
-                                         .job_id = job.job_id,
-                                         .temporary_dir = lookup(env, "TMPDIR").value_or("/tmp"),
-                                         .under_scheduler = !around.launched_by.empty(),
-                                         .more = nccl_variables(unpack_gift(gift))},
-                                        ready.program, env, ready.cpus, give_stdin);
-  plan.processes.host = host;
-  plan.processes.nodes = world.nodes;
-  return plan;
-}
-
 int print_plan(const JobSpec& job, const ProcessPlan& plan) {
   const std::string text = job.dry_run == DryRun::Json ? dry_run_json(plan) : dry_run_text(plan);
   std::fputs(text.c_str(), stdout);
@@ -151,9 +140,9 @@ int show_assumed_plan(const JobSpec& job, const Environment& env, const Machine&
         "this one's\n",
         stderr);
   }
-  return print_plan(job, make_plan(job, env, ready.preparation, plan_world(roster),
-                                   roster.pods.at(roster.mine).host, around, "")
-                             .processes);
+  return print_plan(
+      job,
+      plan_pod(job, env, ready.preparation, roster, !around.launched_by.empty(), "").processes);
 }
 
 // The others have the roster and would start: they are told that this node will not.
@@ -206,9 +195,8 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
   if (job.check) return check_network(loop, met, here.host_name, company.speaks());
 
   waiting.reset();
-  const WorldPlan world = plan_world(met.roster);
-  const std::string& host = met.roster.pods.at(met.roster.mine).host;
-  const CollectivePlan plan = make_plan(job, env, ready.preparation, world, host, around, met.gift);
+  const PodPlan plan =
+      plan_pod(job, env, ready.preparation, met.roster, !around.launched_by.empty(), met.gift);
   if (is_dry) return company.speaks() ? print_plan(job, plan.processes) : 0;
   remarks.add_warnings(ready.preparation.warnings);
   remarks.add_warnings(met.warnings);
@@ -217,10 +205,10 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
   try {
     return run_round({loop, signals, sigchld_was_ignored, *met.channel,
                       static_cast<int>(met.roster.mine), company.speaks(), around.step.has_value()},
-                     job, env, here, world, plan, remarks, ready.preparation.open_files_given);
+                     job, env, here, plan, remarks, ready.preparation.open_files_given);
   } catch (const std::exception& error) {
     withdraw(*met.channel, static_cast<int>(met.roster.mine),
-             fmt::format("node {} could not start: {}", host, error.what()));
+             fmt::format("node {} could not start: {}", plan.processes.host, error.what()));
     throw;
   }
 }

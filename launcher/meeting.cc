@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "launcher/channel/secret.h"
+#include "launcher/claim.h"
 #include "launcher/identity.h"
 #include "launcher/os/ipv4.h"
 #include "launcher/os/write_patiently.h"
@@ -88,14 +89,6 @@ class Announcer {
   WaitingNotice notice_;
 };
 
-// What the others would probably see us come from.
-std::string likely_address(const Machine& here) {
-  for (const std::string& address : here.addresses) {
-    if (!is_loopback(parse_ipv4(address).value_or(0))) return address;
-  }
-  return here.host_name;
-}
-
 std::vector<int> hub_ports(const JobSpec& job) {
   if (job.master) return {job.master->port};
   std::vector<int> ports(kHubPorts);
@@ -112,6 +105,17 @@ TcpSettings typed_settings(const JobSpec& job, const Machine& here, const OwnNod
   settings.listen_on = job.master ? parse_ipv4(job.master->host) : me.address;
   // Several pods on one machine, to try things out: each comes from its own address.
   if (me.address && is_loopback(*me.address)) settings.from = me.address;
+  return settings;
+}
+
+// The first server is where all the others look for it.
+TcpSettings old_settings(const JobSpec& job, const OwnNode& me) {
+  TcpSettings settings;
+  settings.hub_host = job.ips.front();
+  settings.ports = hub_ports(job);
+  settings.is_hub = me.place == 0;
+  settings.listen_on = me.address;
+  settings.names = names_of_old_pods(*job.servers->old_role);
   return settings;
 }
 
@@ -154,7 +158,8 @@ TcpSettings settings_for(const JobSpec& job, const Environment& env, const Machi
     settings = step_settings(step, company.group());
     settings.identity = step_identity(job, env, here, step, settings.is_hub, notices);
   } else {
-    settings = typed_settings(job, here, me);
+    const bool is_old = job.servers && job.servers->old_role;
+    settings = is_old ? old_settings(job, me) : typed_settings(job, here, me);
     settings.identity = typed_identity(job, env, here, notices);
   }
   settings.timeout = job.bootstrap_timeout;
@@ -162,30 +167,6 @@ TcpSettings settings_for(const JobSpec& job, const Environment& env, const Machi
 }
 
 }  // namespace
-
-PodClaim make_claim(const JobSpec& job, const Machine& here, const OwnNode& me,
-                    const Company& company, const std::string& problem) {
-  PodClaim claim{.version = PADDLE_LAUNCH_VERSION,
-                 .machine = here.host_name,
-                 .pid = getpid(),
-                 .sort_ip = job.sort_ip,
-                 .check = job.check,
-                 .command = command_text(job),
-                 .problem = problem};
-  if (company.is_scheduled()) {
-    claim.nodes = company.group().pods();
-    claim.place = company.group().mine;
-    claim.sort_ip = false;
-  } else if (job.master) {
-    claim.nodes = job.nnodes;
-    claim.place = job.node_rank;
-  } else {
-    claim.ips = job.ips;
-    claim.nodes = static_cast<int>(job.ips.size());
-    claim.place = static_cast<int>(me.place);
-  }
-  return claim;
-}
 
 Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
                     const Machine& here, const OwnNode& me, Company& company, const PodClaim& claim,
@@ -213,21 +194,6 @@ Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
     name_pods_of_step(met.roster, *company.surroundings().step);
   }
   return met;
-}
-
-Roster assumed_roster(const JobSpec& job, const Machine& here, const OwnNode& me,
-                      const PodOffer& offer) {
-  Roster roster;
-  roster.mine = me.place;
-  const std::size_t nodes = job.master ? static_cast<std::size_t>(job.nnodes) : job.ips.size();
-  for (std::size_t place = 0; place < nodes; ++place) {
-    PodOffer pod = offer;
-    if (job.master && place != me.place) pod.host = fmt::format("node-{}", place);
-    if (pod.host.empty()) pod.host = likely_address(here);
-    if (!job.master) pod.host = nodes == 1 ? offer.host : job.ips[place];
-    roster.pods.push_back(std::move(pod));
-  }
-  return roster;
 }
 
 }  // namespace paddle_launch

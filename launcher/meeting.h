@@ -17,19 +17,11 @@
 
 namespace paddle_launch {
 
-// What this node says about the job; `problem`: why it cannot take part, empty: it can.
-PodClaim make_claim(const JobSpec& job, const Machine& here, const OwnNode& me,
-                    const Company& company, const std::string& problem);
-
 // By the way that the company has. Adds a line to `notices` where the channel is not protected.
 // Throws UsageError for a token that cannot be used.
 Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
                     const Machine& here, const OwnNode& me, Company& company, const PodClaim& claim,
                     const PodOffer& offer, const GiftMaker& gift,
                     std::vector<std::string>& notices);
-
-// For --dry_run, which asks nobody: the other nodes are taken to be like this one.
-Roster assumed_roster(const JobSpec& job, const Machine& here, const OwnNode& me,
-                      const PodOffer& offer);
 
 }  // namespace paddle_launch

@@ -24,42 +24,28 @@ void set_argument(Arguments& arguments, const std::string& key, const std::strin
   }
 }
 
-// One for each node, as they stand in the endpoints.
-std::string hosts_of(const WorldPlan& world) {
-  std::string hosts;
-  for (const Trainer& trainer : world.trainers) {
-    if (trainer.local_rank != 0) continue;
-    hosts += (hosts.empty() ? "" : ",") + trainer.endpoint.substr(0, trainer.endpoint.rfind(':'));
-  }
-  return hosts;
-}
-
-Arguments resolved_arguments(const JobSpec& job, const WorldPlan& world, const ProcessPlan& plan) {
+Arguments resolved_arguments(const JobSpec& job, const PodPlan& plan) {
   auto arguments = job.arguments;
-  if (world.nodes > 1 && !job.ips_given) set_argument(arguments, "ips", hosts_of(world));
+  if (plan.processes.nodes > 1 && !job.ips_given) set_argument(arguments, "ips", plan.hosts);
+  if (job.servers) return arguments;
   std::vector<std::string> names;
-  for (const ProcessSpec& spec : plan.processes) {
+  for (const ProcessSpec& spec : plan.processes.processes) {
     for (const Card& card : spec.cards) names.push_back(card.name);
   }
-  if (!world.card_kind || names.empty()) return arguments;
-  set_argument(arguments, std::string(words_of(*world.card_kind).option),
+  if (!plan.card_kind || names.empty()) return arguments;
+  set_argument(arguments, std::string(words_of(*plan.card_kind).option),
                fmt::format("{}", fmt::join(names, ",")));
   return arguments;
 }
 
-}  // namespace
+// As Paddle's own launcher names them.
+std::string_view word_of(Role role) {
+  return role == Role::Server ? "server" : role == Role::Trainer ? "worker" : "heter_worker";
+}
 
-void open_the_console(const Voice& voice, const JobSpec& job, const Environment& user,
-                      const WorldPlan& world, const CollectivePlan& plan, const Remarks& remarks) {
-  voice.block(argument_banner(resolved_arguments(job, world, plan.processes)));
-  if (!plan.backup_path.empty()) {
-    voice.info(
-        fmt::format("the endpoint list is too long for an environment variable; it is in {} "
-                    "(PADDLE_BACKUP_ENV_PATH)",
-                    plan.backup_path));
-  }
-  std::vector<EnvVar> env = plan.processes.common_env;
-  const ProcessSpec& first = plan.processes.processes.front();
+std::vector<EnvVar> shown_env(const ProcessPlan& plan, const ProcessSpec& first,
+                              const Environment& user) {
+  std::vector<EnvVar> env = plan.common_env;
   env.insert(env.end(), first.env.begin(), first.env.end());
   // Whoever knows an id can check in with it.
   for (auto& [name, value] : env) {
@@ -69,10 +55,36 @@ void open_the_console(const Voice& voice, const JobSpec& job, const Environment&
   if (const auto restarts = lookup(user, "SLURM_RESTART_COUNT")) {
     env.emplace_back("SLURM_RESTART_COUNT", *restarts);
   }
-  voice.info(fmt::format(
-      "Local start {} processes. First process distributed environment info (Only For Debug):",
-      plan.processes.processes.size()));
-  voice.block(environment_table(std::move(env)));
+  return env;
+}
+
+// A table for the first process of each role.
+void show_environments(const Voice& voice, const ProcessPlan& plan, const Environment& user,
+                       bool names_roles) {
+  for (const Role role : {Role::Server, Role::Trainer, Role::HeterWorker}) {
+    const auto is_of_role = [role](const ProcessSpec& spec) { return spec.role == role; };
+    const auto first = std::find_if(plan.processes.begin(), plan.processes.end(), is_of_role);
+    if (first == plan.processes.end()) continue;
+    voice.info(fmt::format(
+        "Local {}start {} processes. First process distributed environment info (Only For Debug):",
+        names_roles ? fmt::format("{} ", word_of(role)) : "",
+        std::count_if(plan.processes.begin(), plan.processes.end(), is_of_role)));
+    voice.block(environment_table(shown_env(plan, *first, user)));
+  }
+}
+
+}  // namespace
+
+void open_the_console(const Voice& voice, const JobSpec& job, const Environment& user,
+                      const PodPlan& plan, const Remarks& remarks) {
+  voice.block(argument_banner(resolved_arguments(job, plan)));
+  if (!plan.backup_path.empty()) {
+    voice.info(
+        fmt::format("the endpoint list is too long for an environment variable; it is in {} "
+                    "(PADDLE_BACKUP_ENV_PATH)",
+                    plan.backup_path));
+  }
+  show_environments(voice, plan.processes, user, job.servers.has_value());
   for (const std::string& text : remarks.warnings) voice.warning(text);
   for (const std::string& text : remarks.notices) voice.info(text);
 }

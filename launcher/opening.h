@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first words of a round: the arguments as they were understood, the environment of the first
-// trainer, and what there is to remark.
+// process of each role, and what there is to remark.
 #pragma once
 
 #include <string>
@@ -8,8 +8,7 @@
 
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
-#include "launcher/job/world_plan.h"
-#include "launcher/plan/collective.h"
+#include "launcher/plan/pod_plan.h"
 #include "launcher/tell/voice.h"
 
 namespace paddle_launch {
@@ -24,6 +23,6 @@ struct Remarks {
 };
 
 void open_the_console(const Voice& voice, const JobSpec& job, const Environment& user,
-                      const WorldPlan& world, const CollectivePlan& plan, const Remarks& remarks);
+                      const PodPlan& plan, const Remarks& remarks);
 
 }  // namespace paddle_launch

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "launcher/run/log_directory.h"
+#include "launcher/server_preparation.h"
 #include "launcher/site/choose_cards.h"
 #include "launcher/site/program.h"
 #include "launcher/site/topology.h"
@@ -33,7 +34,7 @@ std::string absolute_directory(const std::string& path) {
 
 PodOffer make_offer(const std::string& host, const ChosenCards& chosen,
                     std::vector<std::vector<Card>> cards, const PortLease& ports) {
-  PodOffer offer{.name = random_pod_name(),
+  PodOffer offer{.name = {},
                  .host = host,
                  .card_kind = chosen.kind,
                  .trainers = {},
@@ -55,12 +56,13 @@ rlimit raise_open_files() {
   return given;
 }
 
-std::vector<std::string> cpu_warning(const Machine& here, std::size_t trainers) {
-  if (here.cpus.size() >= trainers) return {};
+std::vector<std::string> cpu_warning(const Machine& here, std::size_t processes,
+                                     std::string_view word) {
+  if (here.cpus.size() >= processes) return {};
   return {fmt::format(
-      "{} trainers share {} CPU{}: the launcher was given no more; ask for more CPUs "
-      "(--cpus-per-task under Slurm, --bind-to none under mpirun, taskset) or start fewer trainers",
-      trainers, here.cpus.size(), here.cpus.size() == 1 ? "" : "s")};
+      "{0} {1} share {2} CPU{3}: the launcher was given no more; ask for more CPUs "
+      "(--cpus-per-task under Slurm, --bind-to none under mpirun, taskset) or start fewer {1}",
+      processes, word, here.cpus.size(), here.cpus.size() == 1 ? "" : "s")};
 }
 
 std::string own_cards_warning(CardKind kind) {
@@ -82,18 +84,13 @@ std::vector<std::string> more_cards_than_given(const Environment& env, const Cho
       *given, chosen.cards.size())};
 }
 
-}  // namespace
-
-Preparation prepare(const JobSpec& job, const Environment& env, const Machine& here,
-                    const std::string& host, const NodeShare& share, bool is_awaited) {
-  Preparation ready;
-  ready.program = find_program(job.script, env);
-  ready.log_dir = absolute_directory(job.log_dir);
+void prepare_trainers(const JobSpec& job, const Environment& env, const Machine& here,
+                      const std::string& host, const NodeShare& share, Preparation& ready) {
   const ChosenCards chosen =
       choose_cards(job, env, [&env](CardKind kind) { return find_cards_of(kind, env); });
   std::vector<std::vector<Card>> cards = deal_cards(chosen, job.nproc_per_node, share);
   const int trainers = static_cast<int>(cards.size());
-  ready.warnings = cpu_warning(here, cards.size());
+  ready.warnings = cpu_warning(here, cards.size(), "trainers");
   for (std::string& text : more_cards_than_given(env, chosen)) {
     ready.warnings.push_back(std::move(text));
   }
@@ -103,7 +100,6 @@ Preparation prepare(const JobSpec& job, const Environment& env, const Machine& h
   std::optional<int> start = job.start_port;
   if (start) *start += first_of_share(share, trainers);
   if (job.bind == Binding::Numa) ready.cpus = cpus_for_trainers(cards, here.cpus);
-  ready.open_files_given = raise_open_files();
   ready.ports = lease_ports({.count = trainers,
                              .start = start,
                              .start_source = job.start_port_source,
@@ -112,6 +108,26 @@ Preparation prepare(const JobSpec& job, const Environment& env, const Machine& h
                              .given_source = "DISTRIBUTED_TRAINER_ENDPOINTS"},
                             ready.warnings);
   ready.offer = make_offer(host, chosen, std::move(cards), ready.ports);
+}
+
+}  // namespace
+
+Preparation prepare(const JobSpec& job, const Environment& env, const Machine& here,
+                    const std::string& host, const NodeShare& share, bool is_awaited,
+                    bool is_first) {
+  Preparation ready;
+  ready.program = find_program(job.script, env);
+  ready.log_dir = absolute_directory(job.log_dir);
+  ready.open_files_given = raise_open_files();
+  if (job.servers) {
+    prepare_roles(job, env, host, share, is_first, ready);
+    for (std::string& text : cpu_warning(here, ready.offer.roles.size(), "processes")) {
+      ready.warnings.push_back(std::move(text));
+    }
+  } else {
+    prepare_trainers(job, env, here, host, share, ready);
+  }
+  ready.offer.name = random_pod_name();
   // The others are not to wait for a node that could not write its logs.
   if (is_awaited && job.dry_run == DryRun::No && !job.check) {
     prepare_log_directory(ready.log_dir, ProcessPlan{});

@@ -13,6 +13,7 @@
 #include "launcher/job/node_share.h"
 #include "launcher/job/pod_offer.h"
 #include "launcher/job/program.h"
+#include "launcher/plan/server_env.h"
 #include "launcher/site/machine.h"
 #include "launcher/site/ports.h"
 
@@ -23,14 +24,17 @@ struct Preparation {
   std::string log_dir{};  // absolute
   PodOffer offer{};
   std::vector<std::vector<int>> cpus{};  // --bind: of each trainer
+  CardsOfNode cards{};                   // in a job with parameter servers: for the workers
   PortLease ports{};
   rlimit open_files_given{};
   std::vector<std::string> warnings{};
 };
 
 // `host`: this node's name in the endpoints; empty: not known yet. `share`: of this launcher in its
-// node. `is_awaited`: by other pods, which are not to wait in vain. Throws what is wrong here.
+// node. `is_awaited`: by other pods, which are not to wait in vain. `is_first`: this may be the
+// first pod of the job. Throws what is wrong here.
 Preparation prepare(const JobSpec& job, const Environment& env, const Machine& here,
-                    const std::string& host, const NodeShare& share, bool is_awaited);
+                    const std::string& host, const NodeShare& share, bool is_awaited,
+                    bool is_first);
 
 }  // namespace paddle_launch

@@ -9,23 +9,22 @@
 #include <chrono>
 #include <csignal>
 #include <map>
-#include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "launcher/acts.h"
 #include "launcher/aftermath.h"
 #include "launcher/job/errors.h"
+#include "launcher/keeping_step.h"
 #include "launcher/opening.h"
 #include "launcher/os/signals.h"
-#include "launcher/run/conclusion.h"
 #include "launcher/run/console.h"
-#include "launcher/run/guard.h"
 #include "launcher/run/log_directory.h"
-#include "launcher/run/supervisor.h"
 #include "launcher/run/terminal.h"
 #include "launcher/site/kernel_facts.h"
+#include "launcher/site/listening_ports.h"
 #include "launcher/tell/log_lines.h"
 #include "launcher/tell/voice.h"
 #include "launcher/tell/words.h"
@@ -45,18 +44,19 @@ std::vector<std::string> make_start_lines(const ProcessPlan& plan) {
   return lines;
 }
 
-std::string endpoints_log(const WorldPlan& world) {
-  std::string text = "PADDLE_TRAINER_ENDPOINTS:\n";
-  for (const Trainer& trainer : world.trainers) text += trainer.endpoint + "\n";
-  return text;
+std::optional<int> process_with_stdin(const ProcessPlan& plan) {
+  const auto found = std::find_if(plan.processes.begin(), plan.processes.end(),
+                                  [](const ProcessSpec& spec) { return spec.has_stdin; });
+  if (found == plan.processes.end()) return std::nullopt;
+  return static_cast<int>(found - plan.processes.begin());
 }
 
-std::vector<std::string> write_shared_files(const WorldPlan& world, const CollectivePlan& plan) {
+std::vector<std::string> write_shared_files(const PodPlan& plan) {
   std::vector<std::string> problems;
   // Pods of one node share its directory.
-  const auto problem = world.first_on_node ? replace_file(plan.log_dir + "/endpoints.log",
-                                                          endpoints_log(world), 0666)
-                                           : std::nullopt;
+  const auto problem = plan.first_on_node
+                           ? replace_file(plan.log_dir + "/endpoints.log", plan.endpoints_log, 0666)
+                           : std::nullopt;
   if (problem) problems.push_back(*problem + "; the job goes on without it");
   if (plan.backup_path.empty()) return problems;
   const nlohmann::json backup =
@@ -66,87 +66,14 @@ std::vector<std::string> write_shared_files(const WorldPlan& world, const Collec
   return problems;
 }
 
-// What the two last acts of a round share.
-struct Stage {
-  const JobTies& ties;
-  Guard& guard;
-  Console& console;
-  const Terminal& terminal;
-  const Voice& voice;
-  const Aftermath& aftermath;
-  bool& speaks;
-  bool first_on_node = true;
-  // Of others who would not wait until our last process was gone.
-  std::optional<JobVerdict> early_verdict{};
-};
-
-// The first pod spoke for all; where it is lost, the first pod of each other node does.
-bool speaks_for_lost_hub(const Stage& stage, const Outcome& verdict) {
-  const auto* stopped = std::get_if<JobStopped>(&verdict);
-  const bool is_lost = stopped != nullptr && stopped->cause.kind == StopCause::Kind::PodLost &&
-                       stopped->cause.node == 0;
-  return is_lost && (stage.first_on_node || stage.ties.node == 1);
-}
-
-RoundResult supervise(Stage& stage, StopPolicy policy) {
-  JobChannel& channel = stage.ties.channel;
-  Supervisor supervisor(stage.ties.loop, stage.guard, stage.console, stage.ties.signals,
-                        stage.terminal, std::move(policy),
-                        {.verdict =
-                             [&](const Outcome& verdict, int others) {
-                               stage.speaks = stage.speaks || speaks_for_lost_hub(stage, verdict);
-                               stage.aftermath.tell_verdict(stage.voice, verdict, others);
-                               if (!std::holds_alternative<JobStopped>(verdict)) {
-                                 channel.tell_stop(stage.aftermath.cause(verdict));
-                               }
-                             },
-                         .second_interrupt =
-                             [&] {
-                               stage.voice.error("interrupted again: killing what is left");
-                               channel.tell_kill();
-                             }});
-  channel.set_events({.stop = [&](const StopCause& cause) { supervisor.stop_because(cause); },
-                      .kill = [&] { supervisor.kill_now(); },
-                      .verdict = [&](const JobVerdict& verdict) { stage.early_verdict = verdict; },
-                      .remark = [&](const std::string& line) { stage.voice.info(line); },
-                      .other = {}});
-  return supervisor.run();
-}
-
-JobVerdict conclude(const Stage& stage, const RoundResult& result,
-                    std::chrono::milliseconds patience) {
-  if (stage.early_verdict) return *stage.early_verdict;
-  const PodEnding mine = stage.aftermath.ending(result);
-  Conclusion conclusion(
-      stage.ties.loop, stage.ties.signals, stage.ties.channel, stage.terminal, patience,
-      {.stop =
-           [&](const StopCause& cause) {
-             stage.aftermath.tell_verdict(stage.voice, JobStopped{cause}, 0);
-           },
-       .interrupt =
-           [&](int signal) {
-             stage.aftermath.tell_verdict(stage.voice, Interrupted{signal}, 0);
-             return stage.aftermath.cause(Interrupted{signal});
-           },
-       .waiting =
-           [&] {
-             stage.voice.info(
-                 "the processes of this node have ended; waiting for the other nodes to end");
-           }});
-  return conclusion.wait(mine, !std::holds_alternative<Completed>(result.outcome),
-                         [&](const std::string& line) { stage.voice.info(line); });
-}
-
 }  // namespace
 
 int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, const Machine& here,
-              const WorldPlan& world, const CollectivePlan& plan, const Remarks& remarks,
-              const rlimit& open_files_given) {
+              const PodPlan& plan, const Remarks& remarks, const rlimit& open_files_given) {
   const ProcessPlan& processes = plan.processes;
   prepare_log_directory(plan.log_dir, processes);
   Remarks said = remarks;
-  for (std::string& problem : write_shared_files(world, plan))
-    said.warnings.push_back(std::move(problem));
+  for (std::string& problem : write_shared_files(plan)) said.warnings.push_back(std::move(problem));
 
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 
@@ -163,11 +90,11 @@ int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, c
                     [&console, &speaks](std::string_view text) {
                       if (speaks) console.say(text);
                     });
-  open_the_console(voice, job, env, world, plan, said);
+  open_the_console(voice, job, env, plan, said);
 
-  const bool gives_stdin = std::any_of(processes.processes.begin(), processes.processes.end(),
-                                       [](const ProcessSpec& spec) { return spec.has_stdin; });
-  const bool lends_terminal = gives_stdin && Terminal::can_be_lent();
+  const std::optional<int> reader = process_with_stdin(processes);
+  const bool lends_terminal = reader && Terminal::can_be_lent();
+  const std::optional<int> terminal_worker = lends_terminal ? reader : std::nullopt;
   const Terminal terminal(lends_terminal);
   Guard guard(processes, {.grace = job.grace,
                           .log_overwrite = job.log_overwrite,
@@ -179,11 +106,16 @@ int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, c
                           .start_lines = start_lines});
   // Read while the guard is busy: the kernel takes its time for this file.
   const Aftermath aftermath(processes, here.host_name, ties.node, oom_kills_so_far());
-  Stage stage{ties, guard, console, terminal, voice, aftermath, speaks, world.first_on_node};
-  const RoundResult result =
-      supervise(stage, StopPolicy(static_cast<int>(processes.processes.size()),
-                                  lends_terminal ? std::optional<int>(0) : std::nullopt,
-                                  ties.scheduler_signals_workers));
+  Stage stage{ties, guard, console, terminal, voice, aftermath, speaks, plan.first_on_node};
+  std::optional<Conductor> conductor;
+  if (plan.servers) {
+    conductor.emplace(ties.loop, ties.channel, conductor_settings(*plan.servers, *job.servers),
+                      conductor_news(stage),
+                      [](const std::vector<int>& ports) { return listening_ports(ports); });
+    stage.conductor = &*conductor;
+  }
+  const RoundResult result = supervise(
+      stage, StopPolicy(crew_of(processes), terminal_worker, ties.scheduler_signals_workers));
   terminal.take_back();
   const auto patience =
       result.user_is_impatient ? std::optional(kPatienceOfAnImpatientUser) : std::nullopt;

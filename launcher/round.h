@@ -7,11 +7,10 @@
 #include "launcher/channel/job_channel.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
-#include "launcher/job/world_plan.h"
 #include "launcher/opening.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/signals.h"
-#include "launcher/plan/collective.h"
+#include "launcher/plan/pod_plan.h"
 #include "launcher/site/machine.h"
 
 namespace paddle_launch {
@@ -29,7 +28,6 @@ struct JobTies {
 
 // Returns the exit status. Trainers get back the limit on open files that we were given.
 int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, const Machine& here,
-              const WorldPlan& world, const CollectivePlan& plan, const Remarks& remarks,
-              const rlimit& open_files_given);
+              const PodPlan& plan, const Remarks& remarks, const rlimit& open_files_given);
 
 }  // namespace paddle_launch

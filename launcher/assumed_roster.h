@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// For --dry_run, which asks nobody: the other nodes as they would be if they were like this one.
+#pragma once
+
+#include "launcher/job/job_spec.h"
+#include "launcher/job/pod_offer.h"
+#include "launcher/job/roster.h"
+#include "launcher/site/machine.h"
+#include "launcher/site/own_node.h"
+
+namespace paddle_launch {
+
+Roster assumed_roster(const JobSpec& job, const Machine& here, const OwnNode& me,
+                      const PodOffer& offer);
+
+}  // namespace paddle_launch
