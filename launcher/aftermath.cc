@@ -127,10 +127,9 @@ void Aftermath::tell_end(const Voice& voice, const RoundResult& result,
     voice.error(fmt::format("{} did not end within 30 s of SIGKILL; it is left to the kernel",
                             describe_stuck_process(pid)));
   }
-  if (verdict.first.kind == StopCause::Kind::Completed) {
-    return voice.info("Local processes completed.");
-  }
-  mark_victims(voice, result, verdict);
+  const bool is_complete = verdict.first.kind == StopCause::Kind::Completed;
+  mark_victims(voice, result, is_complete ? "all workers have finished" : verdict.first.text);
+  if (is_complete) return voice.info("Local processes completed.");
   if (verdict.aborted.empty()) return;
   voice.always(abort_line(plan_.world_size, verdict.aborted));
   const bool is_told_here =
@@ -139,7 +138,7 @@ void Aftermath::tell_end(const Voice& voice, const RoundResult& result,
 }
 
 void Aftermath::mark_victims(const Voice& voice, const RoundResult& result,
-                             const JobVerdict& verdict) const {
+                             const std::string& because) const {
   const std::string now = timestamp();
   // With the guard gone nobody knows who ended when: whoever is not known to have ended was
   // stopped.
@@ -150,7 +149,7 @@ void Aftermath::mark_victims(const Voice& voice, const RoundResult& result,
   std::vector<std::pair<std::string, std::string>> lines;
   for (std::size_t i = 0; i < stopped.size(); ++i) {
     const ProcessSpec& spec = plan_.processes[i];
-    if (stopped[i]) lines.emplace_back(spec.log_path, log_stop_line(spec, verdict.first.text, now));
+    if (stopped[i]) lines.emplace_back(spec.log_path, log_stop_line(spec, because, now));
   }
   if (!append_to_logs(lines)) {
     voice.warning(

@@ -32,7 +32,8 @@ class Aftermath {
   using LogEnds = std::vector<std::optional<LogEnd>>;
 
   long oom_kills() const;
-  void mark_victims(const Voice& voice, const RoundResult& result, const JobVerdict& verdict) const;
+  void mark_victims(const Voice& voice, const RoundResult& result,
+                    const std::string& because) const;
   FailureRecord record(const ProcessExit& exit, const std::optional<LogEnd>& log) const;
   Suspicion confession(int worker, const LogEnds& logs) const;
   void compare_logs(const LogEnds& logs, const RoundResult& result, PodEnding& ending) const;

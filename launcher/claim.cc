@@ -6,15 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "launcher/channel/secret.h"
 #include "launcher/identity.h"
 
 namespace paddle_launch {
 namespace {
-
-// Longer ones are compared by their digest.
-constexpr std::size_t kLongestLayout = 1024;
-constexpr std::size_t kDigestBytes = 8;
 
 std::string joined(const std::vector<std::string>& list) {
   return fmt::format("{}", fmt::join(list, ","));
@@ -53,19 +48,15 @@ std::string whole_layout(const ServerSpec& spec) {
 // The servers and workers that were asked for, the same text on nodes that agree.
 std::string layout_of(const JobSpec& job) {
   if (!job.servers) return job.mode == Mode::Rpc ? "--run_mode=rpc" : "";
-  std::string text = whole_layout(*job.servers);
-  if (text.size() <= kLongestLayout) return text;
-  std::string sum;
-  for (const char byte : digest(text).substr(0, kDigestBytes)) {
-    sum += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  }
-  return fmt::format("{}… (sum {})", text.substr(0, kLongestLayout / 2), sum);
+  return whole_layout(*job.servers);
 }
 
 void take_old_place(const OldRole& old, PodClaim& claim) {
   claim.nodes = old.pods();
   claim.place = old.place();
-  claim.name = names_of_old_pods(old).at(static_cast<std::size_t>(old.place()));
+  claim.name = old.mine.role == Role::Server
+                   ? "to be server " + old.server_hosts.at(static_cast<std::size_t>(old.mine.index))
+                   : fmt::format("PADDLE_TRAINER_ID {}", old.mine.index);
 }
 
 }  // namespace
