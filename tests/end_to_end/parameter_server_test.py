@@ -100,7 +100,11 @@ class StartTest(ParameterServerCase):
         self.assertEqual(self.seen("worker.0")["PADDLE_WITH_GLOO"], "1")
 
     def test_heterogeneous_workers_by_stages(self):
-        run = self.run_launcher("--server_num=1", "--worker_num=2", "--heter_worker_num=1;2", *roles())
+        gate = self.gate()
+        run = self.start("--server_num=1", "--worker_num=2", "--heter_worker_num=1;2", *roles("worker.1=hold"))
+        self.wait_roles(names("heter", 3))
+        gate.open()
+        run.wait()
         self.assert_status(run, 0)
         self.assert_lists(1, 2, 3)
         self.assert_told(run, "cpu")

@@ -16,9 +16,16 @@ import unittest
 
 HERE = pathlib.Path(__file__).parent
 VARY = {"PADDLE_MASTER", "PADDLE_GLOO_FS_PATH", "POD_NAME", "PADDLE_BACKUP_ENV_PATH"}
-PRINT_ENVIRONMENT = """import os
+# A worker waits until the servers have printed as well: they are stopped when it ends.
+PRINT_ENVIRONMENT = """import os, time
 for name in sorted(os.environ):
-    print(f"{name}={os.environ[name]}")
+    print(f"{name}={os.environ[name]}", flush=True)
+if "PADDLE_PSERVERS_IP_PORT_LIST" in os.environ:
+    open("printed." + os.environ["PADDLE_PORT"], "w").close()
+    all_lists = ("PADDLE_PSERVERS_IP_PORT_LIST", "PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST")
+    ports = [end.split(":")[1] for name in all_lists for end in os.environ.get(name, "").split(",") if end]
+    while os.environ["TRAINING_ROLE"] == "TRAINER" and not all(os.path.exists("printed." + p) for p in ports):
+        time.sleep(0.01)
 """
 # Refused by a rule of ours: exit 2 and nothing started.
 REFUSED = {"v2.2.2.both": "--ips"}
