@@ -66,7 +66,10 @@ RoundResult supervise(Stage& stage, StopPolicy policy) {
              stage.voice.error("interrupted again: killing what is left");
              channel.tell_kill();
            },
-       .workers_done = [&] { stage.conductor->workers_done(); },
+       .workers_done =
+           [&] {
+             if (stage.conductor != nullptr) stage.conductor->workers_done();
+           },
        .ended_well =
            [&](int process) {
              if (stage.conductor != nullptr) stage.conductor->ended_well(process);
@@ -97,6 +100,7 @@ JobVerdict conclude(const Stage& stage, const RoundResult& result,
            },
        .interrupt =
            [&](int signal) {
+             if (stage.conductor != nullptr) stage.conductor->job_stops();
              stage.aftermath.tell_verdict(stage.voice, Interrupted{signal}, 0);
              return stage.aftermath.cause(Interrupted{signal});
            },

@@ -74,6 +74,12 @@ OwnNode own_node(const JobSpec& job, const Machine& here) {
   return own_node_of_task(job, here, static_cast<std::size_t>(old->place()));
 }
 
+// Without --rank the node where all meet becomes the first.
+bool may_be_first(const JobSpec& job, const Machine& here, const OwnNode& me) {
+  if (!job.master || job.node_rank || !job.servers) return me.place == 0;
+  return is_meeting_point(job, here);
+}
+
 Readiness get_ready(const JobSpec& job, const Environment& env, const Machine& here,
                     const Company& company) {
   Readiness ready;
@@ -84,7 +90,7 @@ Readiness get_ready(const JobSpec& job, const Environment& env, const Machine& h
       ready.me = own_node_of_task(job, here, static_cast<std::size_t>(company.group().mine));
     }
     ready.preparation = prepare(job, env, here, ready.me.host, company.group().share,
-                                company.has_several_pods(), ready.me.place == 0);
+                                company.has_several_pods(), may_be_first(job, here, ready.me));
   } catch (const std::exception& error) {
     if (!company.has_several_pods() || (job.dry_run != DryRun::No && !company.is_scheduled()))
       throw;

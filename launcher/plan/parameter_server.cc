@@ -125,7 +125,8 @@ PodPlan plan_as_it_is(const ServerSpec& spec, const PaddleEnvSettings& settings,
   plan.processes.argv = program.argv;
   plan.processes.common_env = {{"PADDLE_LAUNCH_JOB", settings.job_id}};
   for (const auto& variable : user) {
-    if (variable.first != "PADDLE_LAUNCH_JOB") plan.processes.inherited.push_back(variable);
+    if (variable.first == "PADDLE_LAUNCH_JOB") continue;
+    plan.processes.inherited.emplace_back(variable.first, variable.second);
   }
   plan.processes.world_size = std::max<int>(1, static_cast<int>(spec.workers.size()));
   plan.processes.servers = static_cast<int>(spec.servers.size());

@@ -132,6 +132,15 @@ class StartTest(ParameterServerCase):
         self.assertIn("exit 5", self.read("log/serverlog.1"))
         self.assert_told(run, "the server process with index=[1] was aborted")
 
+    def test_a_worker_of_paddle_cloud_ends_by_itself(self):
+        cloud = {"TRAINING_ROLE": "TRAINER", "PADDLE_PSERVERS_IP_PORT_LIST": "10.9.9.1:6170",
+                 "PADDLE_TRAINER_ENDPOINTS": "10.9.9.3:6170,10.9.9.4:6170", "PADDLE_TRAINERS_NUM": "2",
+                 "PADDLE_TRAINER_ID": "1", "POD_IP": "10.9.9.4", "PADDLE_PORT": "6170"}
+        run = self.run_launcher("/bin/sh", "-c", "echo done", env=cloud)
+        self.assert_status(run, 0)
+        self.assertIn("done", self.read("log/workerlog.1"))
+        self.assert_told(run, "Local processes completed.")
+
     def test_dry_run_starts_nothing(self):
         run = self.run_launcher("--dry_run=json", "--server_num=1", "--worker_num=2", *roles())
         self.assert_status(run, 0)
