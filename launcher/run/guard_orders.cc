@@ -11,6 +11,13 @@
 #include "launcher/run/guard_process.h"
 
 namespace paddle_launch {
+namespace {
+
+// A trainer that waits for a child of vfork does not stop before that one has executed something,
+// and the child stands still: the user's Ctrl-Z is not to wait for them.
+constexpr std::chrono::seconds kPatienceWithFreezing{1};
+
+}  // namespace
 
 void GuardProcess::take_orders() {
   for (;;) {
@@ -40,6 +47,7 @@ void GuardProcess::obey(const GuardOrder& order) {
       return;
     case GuardOrder::Kind::Freeze:
       freezing_ = true;
+      freezing_until_ = Clock::now() + kPatienceWithFreezing;
       frozen_ = true;
       return freeze();
     case GuardOrder::Kind::Thaw:

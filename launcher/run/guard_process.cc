@@ -72,7 +72,7 @@ void GuardProcess::run() {
     if (!launcher_alive_) stop();
     if (no_child && !rest_waits()) break;
     if (!any_worker_alive() && !rest_waits()) stop();
-    if (freezing_ && all_suspended()) {
+    if (freezing_ && (all_suspended() || Clock::now() >= freezing_until_)) {
       freezing_ = false;
       unsent_.push_back({.kind = GuardReport::Kind::Frozen});
       continue;
@@ -160,9 +160,10 @@ void GuardProcess::note_stop(std::size_t index, const siginfo_t& info) {
 }
 
 int GuardProcess::poll_timeout() const {
-  if (phase_ == Phase::Running) return -1;
+  if (phase_ == Phase::Running && !freezing_) return -1;
   if (phase_ == Phase::Killing) return static_cast<int>(kKillAgainAfter.count());
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - Clock::now()).count();
+  const auto next = phase_ == Phase::Running ? freezing_until_ : deadline_;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
   return static_cast<int>(std::clamp<decltype(left)>(left, 0, 86'400'000));
 }
 

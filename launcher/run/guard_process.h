@@ -79,8 +79,9 @@ class GuardProcess {
   bool launcher_alive_ = true;
   bool grace_renewed_ = false;
   bool rest_held_back_ = false;
-  bool freezing_ = false;  // Frozen is owed to the launcher
-  bool frozen_ = false;    // from Freeze to Thaw
+  bool freezing_ = false;  // Frozen is owed to the launcher, at this time at the latest
+  Clock::time_point freezing_until_{};
+  bool frozen_ = false;  // from Freeze to Thaw
 };
 
 }  // namespace paddle_launch

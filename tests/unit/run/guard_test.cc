@@ -135,6 +135,19 @@ TEST_F(HeldBack, EndsWithTheLauncher) {
   EXPECT_FALSE(pod_.has("started"));
 }
 
+// The child of posix_spawn waits for a writer, and its parent for the child.
+TEST_F(HeldBack, AControlZDoesNotWaitForWhoeverCannotStop) {
+  pod_.add(Role::Trainer,
+           "mkfifo nobody_writes; exec python3 -c 'import os; open(\"there\", \"w\").close(); "
+           "os.posix_spawn(\"/bin/true\", [\"true\"], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, "
+           "\"nobody_writes\", os.O_RDONLY, 0)])'");
+  start();
+  while (!pod_.has("there")) usleep(1000);
+  usleep(100'000);
+  order(GuardOrder::Kind::Freeze);
+  EXPECT_EQ(next_kind(), Kind::Frozen);
+}
+
 TEST_F(HeldBack, IsFrozenAsWellWhenTheOrderCrossesAControlZ) {
   // Without a shell that forks: it would not stop while its child, stopped too, has yet to exec.
   pod_.add(Role::Server, "exec sleep 60").add(Role::Trainer, "exec sleep 0.2").hold_back(1);
