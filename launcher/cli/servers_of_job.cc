@@ -73,9 +73,10 @@ void refuse_shared_endpoints(const Roles& roles) {
       for (const std::string& endpoint : stage) {
         const auto [owner, is_new] = owners.emplace(endpoint, role);
         if (is_new) continue;
-        refuse_together(
-            *owner->second->list, *role->list,
-            fmt::format("{} is an endpoint of both, and every process has its own", endpoint));
+        throw UsageError(fmt::format(
+            "{} and {}: {} is an endpoint of both, and every process has its own. Give one of them "
+            "another port.",
+            said(*owner->second->list), said(*role->list), endpoint));
       }
     }
   }

@@ -113,6 +113,14 @@ class StartTest(ParameterServerCase):
             self.assertTrue(self.was_stopped(name))
         self.assertTrue((self.dir / "log/heterlog.2").exists())
 
+    def test_workers_take_the_cards_in_turns(self):
+        run = self.run_launcher("--run_mode=ps", "--server_num=1", "--worker_num=3", "--gpus=4,5", *roles(),
+                                env={"PADDLE_LAUNCH_ASSUME_GPUS": "1", "CUDA_VISIBLE_DEVICES": "5,4"})
+        self.assert_status(run, 0)
+        self.assertEqual([self.seen(name)["CUDA_VISIBLE_DEVICES"] for name in names("worker", 3)], ["4", "5", "4"])
+        self.assertEqual(self.seen("worker.1")["FLAGS_selected_gpus"], "0")
+        self.assertEqual(self.seen("server.0")["CUDA_VISIBLE_DEVICES"], "5,4")
+
     def test_no_server_and_one_worker_is_the_script_alone(self):
         run = self.run_launcher("--server_num=0", "--worker_num=1", "/bin/sh", "-c", "env")
         self.assert_status(run, 0)
