@@ -137,7 +137,7 @@ TEST(Endpoints, BelongToOneProcess) {
       {{{"--servers=a:1,a:1", "--workers=a:2"}, {"--servers=a:1,a:1 is refused", "a:1 is there"}},
        {{"--servers=a:1", "--workers=a:1"}, {"--servers=a:1 and --workers=a:1", "a:1 is an end"}},
        {{"--servers=a:6172,a:2", "--workers=a"},
-        {"--servers=a:6172,a:2 and --workers=a contradict", "a:6172 is an endpoint of both"}},
+        {"--servers=a:6172,a:2 and --workers=a: a:6172", "a:6172 is an endpoint of both"}},
        {{"--servers=a:1", "--workers=a:2,a:3", "--heter_workers=a:4;a:3"},
         {"--workers=a:2,a:3 and --heter_workers=a:4;a:3", "a:3 is an endpoint of both"}},
        {{"--servers=a:1", "--workers=a:2", "--heter_workers=a:1"},
