@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/rendezvous/tcp.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -17,13 +18,21 @@ namespace {
 
 constexpr int kBacklog = 4096;
 
+// A process of this pod will listen there.
+bool is_promised(const PodOffer& mine, int port) {
+  const auto has_it = [port](const auto& process) { return process.port == port; };
+  return port == mine.master_port || std::any_of(mine.roles.begin(), mine.roles.end(), has_it) ||
+         std::any_of(mine.trainers.begin(), mine.trainers.end(), has_it);
+}
+
 }  // namespace
 
 Tcp::Tcp(EventLoop& loop, TcpSettings settings) : loop_(loop), settings_(std::move(settings)) {}
 
 // None: every port is taken, and somebody else on this machine may be the hub.
-UniqueFd Tcp::listen(std::vector<int>& taken) const {
+UniqueFd Tcp::listen(const PodOffer& mine, std::vector<int>& taken) const {
   for (const int port : settings_.ports) {
+    if (!settings_.may_join_instead && is_promised(mine, port)) continue;
     try {
       return listen_on(settings_.listen_on.value_or(0), port, kBacklog);
     } catch (const std::system_error& error) {
@@ -47,7 +56,7 @@ UniqueFd Tcp::listen(std::vector<int>& taken) const {
 Met Tcp::meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift) {
   if (settings_.is_hub) {
     std::vector<int> taken;
-    if (UniqueFd listener = listen(taken)) {
+    if (UniqueFd listener = listen(mine, taken)) {
       PodOffer offer = mine;
       // Under a scheduler the name is only where to look; the members tell where they found us.
       if (offer.host.empty() && settings_.node_of.empty()) offer.host = settings_.hub_host;

@@ -14,7 +14,7 @@ class Tcp final : public Rendezvous {
   Met meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift) override;
 
  private:
-  UniqueFd listen(std::vector<int>& taken) const;
+  UniqueFd listen(const PodOffer& mine, std::vector<int>& taken) const;
 
   EventLoop& loop_;
   TcpSettings settings_;

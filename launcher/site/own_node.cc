@@ -187,10 +187,11 @@ std::size_t place_of_own_entry(const JobSpec& job, const Machine& here, Lookups&
         "list",
         job.ips_source, list_of(job.ips), described(here), lookups.failures()));
   }
-  throw UsageError(
-      fmt::format("several entries of {} are {}: {}; say with --host which of them "
-                  "this launcher is",
-                  job.ips_source, described(here), list_of(names_at(places, job))));
+  throw UsageError(fmt::format(
+      "several entries of {} are {}: {}; {}say with --host which of them this launcher is",
+      job.ips_source, described(here), list_of(names_at(places, job)),
+      // With parameter servers a machine has several entries as a rule, all of one host.
+      job.servers ? "write it in one way, or, if it has several launchers, " : ""));
 }
 
 // A rank that contradicts the list would give two nodes one place.

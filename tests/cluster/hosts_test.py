@@ -296,6 +296,15 @@ class SetsTest(Case):
             self.assertEqual(hosts.output("n1", ask).split(), ["127.0.1.1", hosts.address("n2")])
             self.assertEqual(hosts.output("n2", ask).split(), [hosts.address("n1"), "127.0.1.1"])
 
+    def test_more_names_of_a_host(self):
+        with TestHosts(count=2, aliases=("n2=ps0.example.com", "n2=db.example.com")) as hosts:
+            ask = python("import socket, sys; print(*map(socket.gethostbyname, sys.argv[1:]))", "n2", "ps0.example.com",
+                         "db.example.com")
+            for host in hosts.names:
+                self.assertEqual(hosts.output(host, ask).split(), [hosts.address("n2")] * 3)
+        with self.assertRaisesRegex(RuntimeError, "--alias n9=x: use HOST=NAME, where HOST is one of n1 n2"):
+            TestHosts(count=2, aliases=("n9=x",)).__enter__()
+
     def test_a_shared_directory_is_the_same_on_all(self):
         with tempfile.TemporaryDirectory() as folder, TestHosts(count=2, share=[folder]) as hosts:
             hosts.output("n1", ["sh", "-c", "echo written >file"], cwd=folder)

@@ -27,7 +27,7 @@ PR_SET_NAME = 15
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-def make(name, owner, addresses, subnet, debian_names, shares):
+def make(name, owner, addresses, subnet, debian_names, aliases, shares):
     """Starts the keepers and returns the set when its hosts can be used. Raises Problem."""
     if os.geteuid() != 0:
         raise Problem("test hosts need root", REFUSED)
@@ -37,7 +37,7 @@ def make(name, owner, addresses, subnet, debian_names, shares):
     read, write = os.pipe()
     starter = os.fork()
     if starter == 0:
-        _fork_and_end(lambda: _daemon(write, Switch(name, owner, addresses, subnet, debian_names, shares)))
+        _fork_and_end(lambda: _daemon(write, Switch(name, owner, addresses, subnet, debian_names, aliases, shares)))
     os.close(write)
     os.waitpid(starter, 0)
     with os.fdopen(read) as answer:
@@ -118,8 +118,9 @@ def _wait_for(*fds):
 class Switch:
     """The process that makes the set, holds its switch, and ends it."""
 
-    def __init__(self, name, owner, addresses, subnet, debian_names, shares):
-        self.addresses, self.subnet, self.debian_names, self.shares = addresses, subnet, debian_names, shares
+    def __init__(self, name, owner, addresses, subnet, debian_names, aliases, shares):
+        self.addresses, self.subnet, self.debian_names = addresses, subnet, debian_names
+        self.aliases, self.shares = aliases, shares  # {"n1": ["node1.example.com", …]}
         self.state = {"name": name, "token": f"test-hosts-{secrets.token_hex(8)}", "owner": owner,
                       "subnet": str(subnet), "hosts": {}}
         self._children = []
@@ -250,7 +251,8 @@ def _make_files(switch, name):
         os.close(fd)
     lines = ["127.0.0.1 localhost"]
     for other, address in switch.addresses.items():
-        lines.append(f"{'127.0.1.1' if other == name and switch.debian_names else address} {other}")
+        seen_as = "127.0.1.1" if other == name and switch.debian_names else address
+        lines.append(" ".join([seen_as, other, *switch.aliases.get(other, [])]))
     names = pathlib.Path("/tmp/.hosts")
     names.write_text("\n".join(lines) + "\n")
     _mount(names, "/etc/hosts", "", MS_BIND)

@@ -9,8 +9,10 @@ writes down who still lives (stopped.NAME) and ends with 143. Arguments change w
   NAME=exit:CODE     ends with CODE as soon as it is ready
   NAME=hold          waits at the gate before it ends
   NAME=hold:CODE     the same, and ends with CODE
+  NAME=until:FILE    waits until there is such a file before it ends
   NAME=deaf          a server that does not listen
   NAME=late:SECONDS  a server that listens after a while
+  NAME=shy:FILE      a server that listens when there is such a file
   NAME=stubborn      does not end on SIGTERM
   NAME=done          a server that ends with 0 when the gate opens
 """
@@ -58,6 +60,11 @@ def wait_at_gate():
         pass
 
 
+def wait_for_file():
+    while not os.path.exists(VALUE):
+        time.sleep(0.02)
+
+
 def forever():
     while True:
         signal.pause()
@@ -66,6 +73,8 @@ def forever():
 def serve():
     if WISH == "late":
         time.sleep(float(VALUE))
+    if WISH == "shy":
+        wait_for_file()
     if WISH != "deaf":
         listener = socket.create_server((os.environ["POD_IP"], int(os.environ["PADDLE_PORT"])), backlog=100)
         write_whole(f"listens.{NAME}", f"{time.monotonic()}\n")
@@ -88,6 +97,8 @@ if WISH == "hold":
     wait_at_gate()
     write_whole(f"ended.{NAME}", f"{time.monotonic()}\n")
     os._exit(int(VALUE or 0))
+if WISH == "until":
+    wait_for_file()
 if KIND == "server":
     serve()
 if KIND == "heter" or WISH == "stubborn":

@@ -252,6 +252,27 @@ TEST(Tcp, WhoNeverCameIsNamedToAll) {
   }
 }
 
+TEST(Tcp, TheHubLeavesThePortsOfItsOwnProcessesAlone) {
+  auto two = pods("127.20.14.", 2);
+  EventLoop loop;
+  TcpSettings settings = settings_of(two[0]);
+  PodOffer mine = offer_of(two[0]);
+  mine.trainers.front().port = kPort;
+  mine.roles.push_back({.role = Role::Server, .port = kPort + 1});
+  mine.master_port = kPort + 2;
+  const int listens_at = kPort + 3;
+  settings.ports = {kPort, kPort + 1, kPort + 2, listens_at};
+  auto hub = std::async(std::launch::async,
+                        [&] { return Tcp(loop, settings).meet(two[0].claim, mine, {}).roster; });
+  EventLoop of_member;
+  TcpSettings of_second = settings_of(two[1]);
+  of_second.ports = {listens_at};
+  Met met = Tcp(of_member, of_second).meet(two[1].claim, offer_of(two[1]), {});
+  EXPECT_EQ(met.roster.pods.front().roles.front().port, kPort + 1);
+  met.channel->close();
+  hub.get();
+}
+
 TEST(Tcp, TwoJobsShareTheHosts) {
   std::vector<Pod> all = pods("127.20.7.", 3);
   for (const Pod& pod : pods("127.20.7.", 3)) {
