@@ -2,6 +2,9 @@
 // What the conductor of a job with parameter servers is told about it.
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "launcher/job/server_spec.h"
 #include "launcher/job/server_world.h"
 #include "launcher/run/conductor.h"
@@ -9,5 +12,9 @@
 namespace paddle_launch {
 
 ConductorSettings conductor_settings(const ServerWorld& world, const ServerSpec& spec);
+
+// Looks which servers of this pod listen. Warns of one that the other nodes cannot reach.
+ListeningPorts look_for_servers(const ServerWorld& world,
+                                std::function<void(const std::string&)> warn);
 
 }  // namespace paddle_launch

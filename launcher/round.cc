@@ -24,7 +24,6 @@
 #include "launcher/run/log_directory.h"
 #include "launcher/run/terminal.h"
 #include "launcher/site/kernel_facts.h"
-#include "launcher/site/listening_ports.h"
 #include "launcher/tell/log_lines.h"
 #include "launcher/tell/voice.h"
 #include "launcher/tell/words.h"
@@ -111,7 +110,8 @@ int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, c
   if (plan.servers) {
     conductor.emplace(ties.loop, ties.channel, conductor_settings(*plan.servers, *job.servers),
                       conductor_news(stage),
-                      [](const std::vector<int>& ports) { return listening_ports(ports); });
+                      look_for_servers(*plan.servers,
+                                       [&voice](const std::string& text) { voice.warning(text); }));
     stage.conductor = &*conductor;
   }
   const RoundResult result = supervise(

@@ -12,4 +12,8 @@ namespace paddle_launch {
 std::set<int> listening_ports(const std::vector<int>& wanted,
                               const std::string& proc_root = "/proc");
 
+// Which of them only this machine can reach: a name in a list that /etc/hosts gives to loopback.
+std::set<int> ports_on_loopback_alone(const std::set<int>& ports,
+                                      const std::string& proc_root = "/proc");
+
 }  // namespace paddle_launch

@@ -19,6 +19,8 @@ constexpr std::size_t kUser = 7;
 constexpr std::size_t kInode = 9;
 constexpr std::string_view kListening = "0A";
 constexpr int kHexadecimal = 16;
+constexpr std::size_t kDigitsOfIpv4 = 8;
+constexpr std::string_view kLoopbackIpv6 = "00000000000000000000000001000000";
 
 void split_words(std::string_view line, Words& words) {
   words.clear();
@@ -43,6 +45,12 @@ std::optional<int> port_of(std::string_view address) {
   return error == std::errc() && parsed == end ? std::optional<int>(port) : std::nullopt;
 }
 
+// 127.x.y.z, whose bytes stand in the order of this machine, or ::1.
+bool is_loopback(std::string_view address) {
+  const std::string_view host = address.substr(0, address.rfind(':'));
+  return host.size() == kDigitsOfIpv4 ? host.ends_with("7F") : host == kLoopbackIpv6;
+}
+
 }  // namespace
 
 void for_each_line(std::string_view text, const std::function<void(const Words&)>& reader) {
@@ -61,7 +69,9 @@ void for_each_tcp_socket(const std::string& table,
   for_each_line(text, [&reader](const Words& words) {
     if (words.size() <= kInode) return;
     const std::optional<int> port = port_of(words[kLocal]);
-    if (port) reader({*port, words[kState] == kListening, words[kUser], words[kInode]});
+    if (!port) return;
+    reader({*port, words[kState] == kListening, is_loopback(words[kLocal]), words[kUser],
+            words[kInode]});
   });
 }
 

@@ -17,6 +17,7 @@ void for_each_line(std::string_view text, const std::function<void(const Words&)
 struct TcpSocket {
   int port = 0;  // the local one
   bool listens = false;
+  bool on_loopback = false;  // reached from this machine alone
   std::string_view user{};   // a number
   std::string_view inode{};  // "0": the socket belongs to nobody any more
 };

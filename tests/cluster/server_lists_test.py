@@ -194,5 +194,15 @@ class RefusalTest(ServersCase):
         self.assert_none_started("*")
 
 
+class DebianNamesTest(ServersCase):
+    HOSTS = {"debian_names": True}
+
+    def test_a_name_that_is_loopback_on_its_own_host_is_told(self):
+        runs = self.start_job(*roles(), hosts=("n1", "n2"), lists=self.lists(["n1:6270"], ["n2:6280"]))
+        self.assert_all_end(runs, 0)
+        self.assert_told(runs["n1"], "server 0 (n1:6270) listens where only this machine reaches it")
+        self.assertEqual(self.read("reached.worker.0"), "0\n")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -33,6 +33,15 @@ TEST(ListeningPorts, AreFoundInBothTables) {
   EXPECT_EQ(listening_ports({}, proc.path()), Ports{});
 }
 
+TEST(ListeningPorts, OnLoopbackAloneAreTold) {
+  const FakeRoot proc;
+  proc.write("net/tcp", kHeadings + line("0101007F:17B6", "0A") + line("00000000:17B7", "0A") +
+                            line("0100007F:17B8", "0A"));
+  proc.write("net/tcp6", kHeadings + line("00000000000000000000000000000000:17B8", "0A") +
+                             line("00000000000000000000000001000000:17B9", "0A"));
+  EXPECT_EQ(ports_on_loopback_alone({6070, 6071, 6072, 6073}, proc.path()), (Ports{6070, 6073}));
+}
+
 TEST(ListeningPorts, AreNoneWhereTheTablesAreMissingOrTorn) {
   const FakeRoot proc;
   EXPECT_EQ(listening_ports({6070}, proc.path()), Ports{});
