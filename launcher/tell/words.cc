@@ -47,7 +47,8 @@ std::string remedy(const NotStarted& problem) {
            "threads-max; raise it or start fewer trainers";
   }
   if (!problem.exec && problem.error == ENOMEM) return "the machine is out of memory";
-  return "nothing was left running";
+  if (problem.step == "open the log") return "make it writable, or choose another --log_dir";
+  return "the job cannot go on without it";
 }
 
 // How many bytes of well-formed UTF-8 begin here; 0: not text.
