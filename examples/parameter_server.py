@@ -12,9 +12,10 @@ import argparse
 import json
 import os
 import random
-import socketserver
 import socket
+import socketserver
 import threading
+import time
 
 FOUND = [3.0, -2.0, 0.5, 1.0]  # what is to be found: weights and, last, the bias
 RATE = 0.1
@@ -50,8 +51,20 @@ class Servers:
     def __init__(self, endpoints):
         self.streams = []
         for endpoint in endpoints:
-            host, port = endpoint.rsplit(":", 1)
-            self.streams.append(socket.create_connection((host, int(port)), timeout=60).makefile("rw"))
+            self.streams.append(self._connect(endpoint).makefile("rw"))
+
+    @staticmethod
+    def _connect(endpoint, patience=60.0):
+        """Workers come first where Gloo is on (PADDLE_WITH_GLOO)."""
+        host, port = endpoint.rsplit(":", 1)
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                return socket.create_connection((host, int(port)), timeout=patience)
+            except ConnectionRefusedError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
 
     def exchange(self, gradients=None):
         """Sends the gradients, if there are any, and returns the parameters."""

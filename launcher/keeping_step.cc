@@ -27,7 +27,7 @@ std::map<int, const RoleProcess*> servers_for_others(const ServerWorld& world) {
 
 ConductorSettings conductor_settings(const ServerWorld& world, const ServerSpec& spec) {
   ConductorSettings settings{.pod = static_cast<int>(world.my_pod),
-                             .start_at_once = spec.with_gloo != "0",
+                             .start_at_once = spec.with_gloo == "1" || spec.with_gloo == "2",
                              .server_wait = spec.server_wait};
   for (const RoleProcess& server : world.servers) {
     settings.all_servers.push_back(server.endpoint());

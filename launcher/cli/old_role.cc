@@ -33,7 +33,7 @@ std::string needed(const Environment& env, std::string_view variable, std::strin
   if (auto value = non_empty(env, variable)) return *value;
   const std::string others = old_variables_in(env);
   throw UsageError(fmt::format(
-      "{} is not set, and {} in the environment asks for a job with parameter servers by the "
+      "{} is not set, and the environment ({}) asks for a job with parameter servers by the "
       "variables of Paddle's first cluster documents, which needs it. Set it to {}, or unset {} to "
       "run a collective job.",
       variable, others, meaning, others));

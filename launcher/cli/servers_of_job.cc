@@ -155,8 +155,9 @@ void refuse_taken_http_port(const Roles& roles, const ServerSpec& spec, const Gi
   for (const AskedRole* const role : roles.all()) {
     for (const auto& stage : role->endpoints) {
       if (std::find(stage.begin(), stage.end(), meeting) == stage.end()) continue;
-      refuse_together(*given.first_of({"http_port", "gloo_port"}), *role->list,
-                      fmt::format("Gloo's peers meet at {}, which is in the list", meeting));
+      throw UsageError(fmt::format(
+          "{}: Gloo's peers would meet at {}, which is in {}. Choose another port.",
+          said(*given.first_of({"http_port", "gloo_port"})), meeting, role->list->name));
     }
   }
 }

@@ -36,7 +36,9 @@ std::string environment_table(std::vector<EnvVar> env) {
   std::string text =
       fmt::format("{}\n            Distributed Envs              Value\n{}\n", rule, thin_rule);
   for (const auto& [name, value] : env) {
-    std::string row = fmt::format("{:<{}}{}", name, kKeyWidth, shortened(value));
+    // A name that fills its column still ends before its value.
+    std::string row =
+        fmt::format("{:<{}}{}", name, std::max(kKeyWidth, name.size() + 1), shortened(value));
     row.erase(row.find_last_not_of(' ') + 1);
     text += row + "\n";
   }

@@ -81,7 +81,7 @@ TEST(HttpPort, HasTwoNamesAndAVariable) {
 
 TEST(HttpPort, IsNoEndpointOfTheLists) {
   EXPECT_EQ(missing_part({{"--servers=a:1,b:1", "--workers=a:2,b:2", "--http_port=2"},
-                          {"--http_port=2 and --workers=a:2,b:2", "meet at a:2"}}),
+                          {"--http_port=2: ", "meet at a:2", "in --workers"}}),
             "");
   EXPECT_EQ(job_with({"--servers=a:1", "--workers=b:2", "--http_port=2"}).servers->http_port, 2);
 }
