@@ -17,10 +17,10 @@ struct PodPlan {
   std::string log_dir{};             // absolute
   std::vector<EnvVar> backup_env{};  // goes into the file backup_path, when that is not empty
   std::string backup_path{};
-  std::string endpoints_log{};          // what that file is to say
-  bool first_on_node = true;            // of several pods of a node, one writes what they share
-  std::optional<CardKind> card_kind{};  // none: CPU
-  std::string hosts{};                  // of all nodes, with commas; only where there are several
+  std::string endpoints_log{};           // what that file is to say
+  bool first_on_node = true;             // of several pods of a node, one writes what they share
+  std::optional<CardKind> card_kind{};   // none: CPU
+  std::string hosts{};                   // of all nodes, with commas; only where there are several
   std::optional<ServerWorld> servers{};  // in a job with parameter servers, whose pods keep step
 };
 
