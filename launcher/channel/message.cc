@@ -132,6 +132,7 @@ void fields(Wire& wire, Of<Wire, CheckDoneMessage>& message) {
 template <typename Wire>
 void fields(Wire& wire, Of<Wire, ServersListenMessage>& message) {
   wire.ranks(message.servers);
+  wire.flag(message.are_silent);
 }
 
 template <typename Wire>

@@ -102,6 +102,7 @@ struct CheckDoneMessage {
 // longer.
 struct ServersListenMessage {
   std::vector<int> servers{};  // their places in the list of servers
+  bool are_silent = false;     // they live and were waited for in vain
   bool operator==(const ServersListenMessage&) const = default;
 };
 // Hub to members: all servers are there, workers may start.

@@ -61,36 +61,42 @@ Choice by_surroundings(const JobSpec& job, const Surroundings& around) {
       around.launched_by, around.tasks == 0 ? "perhaps several" : std::to_string(around.tasks)));
 }
 
-// What names every process of the job leaves nothing for a scheduler to give out.
-void refuse_several(const JobSpec& job, const Surroundings& around) {
-  if (!job.servers || !around.may_be_several() || job.bootstrap != "auto") return;
-  const ServerSpec& spec = *job.servers;
-  if (spec.as_it_is) {
-    throw UsageError(fmt::format(
-        "{} started several launchers together, and this job is one process; start the launcher by "
-        "itself, or one task alone.",
-        around.launched_by));
-  }
-  if (spec.old_role || (spec.servers.empty() && spec.workers.empty())) return;
-  throw UsageError(fmt::format(
-      "{} started the launchers together, and the lists of servers and workers name nodes of their "
-      "own: give --server_num and --worker_num, which count for each node, or start one launcher "
-      "on each node of the lists and add --bootstrap=tcp.",
-      around.launched_by));
-}
-
-}  // namespace
-
-Choice choose_way(const JobSpec& job, const Surroundings& around) {
-  refuse_several(job, around);
-  // Their variables say which place each launcher has.
-  if (job.servers && job.servers->old_role) return {.way = Way::Tcp};
+Choice by_option(const JobSpec& job, const Surroundings& around) {
   if (job.bootstrap == "auto") return by_surroundings(job, around);
   if (job.bootstrap == "solo") return {};
   if (job.bootstrap == "tcp") return over_tcp(job, around);
   if (job.bootstrap == "pmix") return with_pmix(around);
   if (job.bootstrap == "mpi") return with_mpi(around);
   return exactly(job.bootstrap);
+}
+
+// What names every process of the job leaves nothing for a scheduler to give out: its launchers
+// know their addresses only when they have met.
+void refuse_scheduled(const ServerSpec& spec, const Surroundings& around) {
+  const std::string who = around.launched_by.empty() ? "somebody" : around.launched_by;
+  if (spec.as_it_is && around.may_be_several()) {
+    throw UsageError(fmt::format(
+        "{} started several launchers together, and this job is one process; start the launcher by "
+        "itself, or one task alone.",
+        who));
+  }
+  if (spec.as_it_is || (spec.servers.empty() && spec.workers.empty())) return;
+  throw UsageError(fmt::format(
+      "{} started the launchers together, and the lists of servers and workers name nodes of their "
+      "own: give --server_num and --worker_num, which count for each node, or start one launcher "
+      "on each node of the lists and add --bootstrap=tcp.",
+      who));
+}
+
+}  // namespace
+
+Choice choose_way(const JobSpec& job, const Surroundings& around) {
+  // Their variables say which place each launcher has.
+  if (job.servers && job.servers->old_role) return {.way = Way::Tcp};
+  Choice choice = by_option(job, around);
+  const bool is_scheduled = choice.way == Way::Tasks || choice.way == Way::SlurmStep;
+  if (job.servers && is_scheduled) refuse_scheduled(*job.servers, around);
+  return choice;
 }
 
 }  // namespace paddle_launch

@@ -49,7 +49,9 @@ void Conductor::begin() {
 
 void Conductor::take(int node, const Message& message) {
   if (channel_.is_hub()) {
-    if (const auto* ready = std::get_if<ServersListenMessage>(&message)) take_ready(ready->servers);
+    if (const auto* ready = std::get_if<ServersListenMessage>(&message)) {
+      take_ready(ready->servers, ready->are_silent);
+    }
     if (std::holds_alternative<WorkersDoneMessage>(message)) still_working_.erase(node);
   } else {
     may_start_ = may_start_ || std::holds_alternative<StartWorkersMessage>(message);
@@ -94,10 +96,7 @@ void Conductor::look_for_listeners() {
   if (not_listening_.empty()) return;
   const auto left =
       std::chrono::ceil<milliseconds>(begun_at_ + settings_.server_wait - Clock::now());
-  if (left <= milliseconds(0)) {
-    tell_who_is_silent();
-    return stop_waiting_for_listeners();
-  }
+  if (left <= milliseconds(0)) return give_up_on_silent();
   next_look_.set(std::min(pause_, left), [this] {
     look_for_listeners();
     act();
@@ -116,9 +115,15 @@ std::vector<int> Conductor::those_that_listen() const {
   return servers;
 }
 
-void Conductor::tell_who_is_silent() const {
-  std::set<int> silent;
-  for (const auto& [server, port] : not_listening_) silent.insert(server);
+// The hub tells of all in one line, since under a scheduler nobody else has a console.
+void Conductor::give_up_on_silent() {
+  std::vector<int> silent;
+  for (const auto& [server, port] : not_listening_) silent.push_back(server);
+  if (!channel_.is_hub()) tell_who_is_silent({silent.begin(), silent.end()});
+  count_as_ready(silent, true);
+}
+
+void Conductor::tell_who_is_silent(const std::set<int>& silent) const {
   const bool several = silent.size() > 1;
   news_.tell(fmt::format(
       "{} {} not listen after {:g} s; the workers start without {} (--server_wait)",
@@ -132,19 +137,21 @@ void Conductor::stop_waiting_for_listeners() {
   count_as_ready(rest);
 }
 
-void Conductor::count_as_ready(const std::vector<int>& servers) {
+void Conductor::count_as_ready(const std::vector<int>& servers, bool are_silent) {
   if (servers.empty()) return;
   for (const int server : servers) not_listening_.erase(server);
   if (not_listening_.empty()) next_look_.stop();
   if (channel_.is_hub()) {
-    take_ready(servers);
+    take_ready(servers, are_silent);
   } else {
-    channel_.tell(ServersListenMessage{servers});
+    channel_.tell(ServersListenMessage{servers, are_silent});
   }
 }
 
-void Conductor::take_ready(const std::vector<int>& servers) {
-  for (const int server : servers) not_ready_.erase(server);
+void Conductor::take_ready(const std::vector<int>& servers, bool are_silent) {
+  for (const int server : servers) {
+    if (not_ready_.erase(server) > 0 && are_silent) silent_.insert(server);
+  }
 }
 
 void Conductor::tell_progress() {
@@ -165,6 +172,7 @@ void Conductor::act() {
 
 void Conductor::start_workers() {
   progress_.stop();
+  if (!silent_.empty()) tell_who_is_silent(silent_);
   if (channel_.is_hub()) channel_.tell(StartWorkersMessage{});
   if (!pod_ended_) news_.start_workers();
 }

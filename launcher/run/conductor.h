@@ -63,10 +63,11 @@ class Conductor {
 
   void look_for_listeners();
   std::vector<int> those_that_listen() const;
-  void tell_who_is_silent() const;
+  void tell_who_is_silent(const std::set<int>& silent) const;
   void stop_waiting_for_listeners();
-  void count_as_ready(const std::vector<int>& servers);
-  void take_ready(const std::vector<int>& servers);
+  void give_up_on_silent();
+  void count_as_ready(const std::vector<int>& servers, bool are_silent = false);
+  void take_ready(const std::vector<int>& servers, bool are_silent);
   void tell_progress();
   void act();
   void start_workers();
@@ -83,6 +84,7 @@ class Conductor {
   std::chrono::milliseconds pause_;   // until the next look
   std::map<int, int> not_listening_;  // own servers that are waited for, with their ports
   std::set<int> not_ready_;           // the hub's: of the whole job
+  std::set<int> silent_;              // the hub's: of the whole job, told when workers start
   std::set<int> still_working_;       // the hub's: pods
   bool begun_ = false;
   bool may_start_ = false;

@@ -30,7 +30,10 @@ KIND, LIST = KINDS[os.environ["TRAINING_ROLE"]]
 OWN = f"{os.environ['POD_IP']}:{os.environ['PADDLE_PORT']}"
 NAME = f"{KIND}.{os.environ[LIST].split(',').index(OWN)}"
 WISH, _, VALUE = dict(word.split("=", 1) for word in sys.argv[1:]).get(NAME, "").partition(":")
-GATE = os.open("gate", os.O_RDONLY) if os.path.exists("gate") else None
+# Whoever comes when the gate is open already is not to wait for somebody who opens it.
+GATE = os.open("gate", os.O_RDONLY | os.O_NONBLOCK) if os.path.exists("gate") else None
+if GATE is not None:
+    os.set_blocking(GATE, True)
 
 
 def write_whole(name, text):
@@ -76,8 +79,9 @@ def serve():
     if WISH == "shy":
         wait_for_file()
     if WISH != "deaf":
+        moment = time.monotonic()  # afterwards it may be late: the launcher sees the socket as soon as we do
         listener = socket.create_server((os.environ["POD_IP"], int(os.environ["PADDLE_PORT"])), backlog=100)
-        write_whole(f"listens.{NAME}", f"{time.monotonic()}\n")
+        write_whole(f"listens.{NAME}", f"{moment}\n")
         assert listener
         if WISH == "done":
             wait_at_gate()

@@ -134,7 +134,7 @@ inline std::vector<Message> sample_messages() {
       CheckGoMessage{},
       CheckRowMessage{sample_tries()},
       CheckDoneMessage{sample_check()},
-      ServersListenMessage{{0, 1, 5}},
+      ServersListenMessage{{0, 1, 5}, true},
       StartWorkersMessage{},
       WorkersDoneMessage{},
       StopServersMessage{},

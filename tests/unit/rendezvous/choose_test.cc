@@ -60,6 +60,19 @@ JobSpec at_a_master(const std::string& bootstrap = "auto") {
   return job;
 }
 
+JobSpec with_lists(JobSpec job) {
+  job.servers = ServerSpec{};
+  job.servers->servers = {"10.0.0.1:6170"};
+  job.servers->workers = {"10.0.0.1:6171", "10.0.0.2:6171"};
+  return job;
+}
+
+JobSpec as_it_is(JobSpec job) {
+  job.servers = ServerSpec{};
+  job.servers->as_it_is = ProcessName{Role::Trainer, 0};
+  return job;
+}
+
 Choice tasks(Names plugins, bool else_slurm_step = false) {
   return {Way::Tasks, std::move(plugins), else_slurm_step};
 }
@@ -141,6 +154,13 @@ TEST(ChooseWay, RefusesWhatCannotWorkAndSaysWhatToGive) {
            {"mpi of a person", job_by("mpi"), kPerson, "mpirun"},
            {"mpi in a step without PMIx", job_by("mpi"), kSrun, "srun --mpi=pmix"},
            {"a step that does not tell its nodes", {}, kSrunWithoutNodes, "srun started 2"},
+           {"lists under srun", with_lists(on_two_ips()), kSrun, "give --server_num"},
+           {"lists with pmix", with_lists(on_two_ips("pmix")), kSrunPmix, "give --server_num"},
+           {"lists with mpi", with_lists(on_two_ips("mpi")), kHydra, "--bootstrap=tcp"},
+           {"lists with a plugin", with_lists(job_by("own")), kPerson, "somebody started"},
+           {"a list of one node in a step", with_lists(job_by("tcp")), kSrun, "give --server_num"},
+           {"one process of many", as_it_is({}), kSrun, "this job is one process"},
+           {"one process of many with pmix", as_it_is(job_by("pmix")), kMpirun, "one process"},
        }) {
     try {
       choose_way(row.job, row.around);
@@ -149,6 +169,15 @@ TEST(ChooseWay, RefusesWhatCannotWorkAndSaysWhatToGive) {
       EXPECT_NE(std::string(error.what()).find(row.says), std::string::npos) << error.what();
     }
   }
+}
+
+TEST(ChooseWay, ListsMeetOverTcpAndOneProcessAlone) {
+  EXPECT_EQ(choose_way(with_lists(on_two_ips("tcp")), kSrunPmix).way, Way::Tcp);
+  EXPECT_EQ(choose_way(with_lists(on_two_ips()), kPerson).way, Way::Tcp);
+  EXPECT_EQ(choose_way(with_lists(on_two_ips()), kSrunOfOne).way, Way::Tcp);
+  EXPECT_EQ(choose_way(as_it_is({}), kSrunOfOne).way, Way::Solo);
+  EXPECT_EQ(choose_way(as_it_is(job_by("solo")), kSrun).way, Way::Solo);
+  EXPECT_EQ(choose_way(as_it_is(job_by("pmix")), kMpirunOfOne).way, Way::Tasks);
 }
 
 TEST(ChooseWay, NeverMakesSeveralLaunchersSolo) {

@@ -27,7 +27,7 @@ class FakeChannel final : public JobChannel {
     if (const auto* listen = std::get_if<ServersListenMessage>(&message)) {
       std::string text = "tell listen";
       for (const int server : listen->servers) text += " " + std::to_string(server);
-      heard_.push_back(text);
+      heard_.push_back(text + (listen->are_silent ? " in vain" : ""));
     }
     if (std::holds_alternative<StartWorkersMessage>(message)) heard_.emplace_back("tell start");
     if (std::holds_alternative<WorkersDoneMessage>(message)) heard_.emplace_back("tell done");
@@ -162,7 +162,21 @@ TEST_F(Conducting, AServerThatDoesNotListenIsWaitedForSoLong) {
   wait(milliseconds(150));
   EXPECT_EQ(heard(), (Lines{"say server 1 (10.0.0.1:6171) does not listen after 0.1 s; the workers "
                             "start without it (--server_wait)",
-                            "tell listen 1"}));
+                            "tell listen 1 in vain"}));
+}
+
+TEST_F(Conducting, TheHubTellsOfAllSilentServersWhenWorkersStart) {
+  ConductorSettings settings = two_of_three();
+  settings.server_wait = milliseconds(30);
+  make(true, settings);
+  listening_ = {6170};
+  conductor_->begin();
+  conductor_->take(1, ServersListenMessage{{2, 77}, true});
+  EXPECT_EQ(heard(), Lines{});
+  wait(milliseconds(60));
+  EXPECT_EQ(heard(), (Lines{"say server 1 (10.0.0.1:6171), server 2 (10.0.0.2:6170) do not listen "
+                            "after 0.03 s; the workers start without them (--server_wait)",
+                            "tell start", "start"}));
 }
 
 TEST_F(Conducting, SeveralSilentServersAreNamedTogether) {
@@ -172,7 +186,7 @@ TEST_F(Conducting, SeveralSilentServersAreNamedTogether) {
   conductor_->begin();
   EXPECT_EQ(heard(), (Lines{"say server 0 (10.0.0.1:6170), server 1 (10.0.0.1:6171) do not listen "
                             "after 0 s; the workers start without them (--server_wait)",
-                            "tell listen 0 1"}));
+                            "tell listen 0 1 in vain"}));
 }
 
 TEST_F(Conducting, NobodyLooksWhereServersCountAtOnce) {
