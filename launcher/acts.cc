@@ -41,6 +41,13 @@ std::function<void(int, const Message&)> for_the_conductor(const Stage& stage) {
   };
 }
 
+// Of no consequence once the work is done.
+void tell_of_interrupt(const Stage& stage, int signal) {
+  if (stage.conductor != nullptr && stage.conductor->is_work_done()) return;
+  if (stage.conductor != nullptr) stage.conductor->job_stops();
+  stage.aftermath.tell_verdict(stage.voice, Interrupted{signal}, 0);
+}
+
 }  // namespace
 
 ConductorNews conductor_news(Stage& stage) {
@@ -100,8 +107,7 @@ JobVerdict conclude(const Stage& stage, const RoundResult& result,
            },
        .interrupt =
            [&](int signal) {
-             if (stage.conductor != nullptr) stage.conductor->job_stops();
-             stage.aftermath.tell_verdict(stage.voice, Interrupted{signal}, 0);
+             tell_of_interrupt(stage, signal);
              return stage.aftermath.cause(Interrupted{signal});
            },
        .waiting =

@@ -94,6 +94,12 @@ Choice choose_way(const JobSpec& job, const Surroundings& around) {
   // Their variables say which place each launcher has.
   if (job.servers && job.servers->old_role) return {.way = Way::Tcp};
   Choice choice = by_option(job, around);
+  if (job.servers && choice.way == Way::Solo && job.has_several_nodes()) {
+    throw UsageError(fmt::format(
+        "--bootstrap=solo: {} name several nodes, and a launcher by itself has one; leave out "
+        "--bootstrap.",
+        job.master ? "--master and --nnodes" : job.ips_source));
+  }
   const bool is_scheduled = choice.way == Way::Tasks || choice.way == Way::SlurmStep;
   if (job.servers && is_scheduled) refuse_scheduled(*job.servers, around);
   return choice;

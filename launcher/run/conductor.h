@@ -55,6 +55,9 @@ class Conductor {
   void workers_done();
   // The last process of this pod is gone: there is nothing to start or stop any more.
   void pod_ended();
+  // All workers of the job have ended well, and everybody was told.
+  bool is_work_done() const { return stopped_; }
+
   // There is a reason to stop: no worker is started from now on, and nothing said about servers.
   void job_stops();
 

@@ -159,6 +159,8 @@ TEST(ChooseWay, RefusesWhatCannotWorkAndSaysWhatToGive) {
            {"lists with mpi", with_lists(on_two_ips("mpi")), kHydra, "--bootstrap=tcp"},
            {"lists with a plugin", with_lists(job_by("own")), kPerson, "somebody started"},
            {"a list of one node in a step", with_lists(job_by("tcp")), kSrun, "give --server_num"},
+           {"lists of several nodes alone", with_lists(on_two_ips("solo")), kPerson,
+            "several nodes"},
            {"one process of many", as_it_is({}), kSrun, "this job is one process"},
            {"one process of many with pmix", as_it_is(job_by("pmix")), kMpirun, "one process"},
        }) {
