@@ -37,7 +37,10 @@ Aftermath::Aftermath(const ProcessPlan& plan, std::string host_name, int node,
       node_(node),
       oom_kills_before_(oom_kills_before) {}
 
-long Aftermath::oom_kills() const { return oom_kills_so_far() - oom_kills_before_; }
+long Aftermath::oom_kills() const {
+  const long now = oom_kills_so_far();
+  return now == kOomKillsUnknown ? now : now - oom_kills_before_;
+}
 
 std::string Aftermath::node_name() const {
   return plan_.host == host_name_ ? host_name_ : fmt::format("{} ({})", host_name_, plan_.host);

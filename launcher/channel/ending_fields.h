@@ -9,6 +9,7 @@ namespace paddle_launch {
 
 constexpr std::size_t kMostFailures = 32;
 constexpr Range kSignals{0, 127};
+constexpr Range kCountOrUnknown{kOomKillsUnknown, kAnyCount.most};
 constexpr Range kWorkers{-1, kRanks.most};
 
 template <typename Wire>
@@ -44,7 +45,7 @@ void fields(Wire& wire, Of<Wire, FailureRecord>& failure) {
   wire.text(failure.log_path, kText);
   wire.text(failure.log_excerpt, kLogEnd);
   wire.flag(failure.log_readable);
-  wire.number(failure.oom_kills, kAnyCount);
+  wire.number(failure.oom_kills, kCountOrUnknown);
 }
 
 template <typename Wire>

@@ -9,6 +9,9 @@
 
 namespace paddle_launch {
 
+// In place of a number of OOM kills: the kernel does not tell.
+constexpr long kOomKillsUnknown = -1;
+
 struct FailureRecord {
   ProcessExit exit{};  // its times are of the steady clock of its own node
   Role role = Role::Trainer;
@@ -20,7 +23,7 @@ struct FailureRecord {
   std::string log_path{};
   std::string log_excerpt{};  // empty: nothing was written
   bool log_readable = true;
-  long oom_kills = 0;
+  long oom_kills = kOomKillsUnknown;  // on its node, during the run
 
   ProcessName name() const { return {role, rank}; }
   bool operator==(const FailureRecord&) const = default;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/job/failure.h"
 #include "launcher/os/read_file.h"
 
 namespace paddle_launch {
@@ -18,7 +19,7 @@ constexpr std::string_view kOomKill = "\noom_kill ";
 long oom_kills_so_far() {
   const std::string text = read_file("/proc/vmstat").value_or("");
   const std::size_t at = text.find(kOomKill);
-  return at == std::string::npos ? 0
+  return at == std::string::npos ? kOomKillsUnknown
                                  : std::strtol(text.c_str() + at + kOomKill.size(), nullptr, 10);
 }
 

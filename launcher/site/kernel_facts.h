@@ -6,8 +6,8 @@
 
 namespace paddle_launch {
 
-// How many processes the OOM killer ended since the machine started; 0 where the kernel does not
-// tell.
+// How many processes the OOM killer ended since the machine started; kOomKillsUnknown where the
+// kernel does not tell.
 long oom_kills_so_far();
 
 // "pid 4711 (python3), state D (uninterruptible), waiting in nfs_wait_bit": for what SIGKILL does

@@ -31,7 +31,7 @@ struct FailureFacts {
   std::string when{};         // local time of the failure
   std::string log_excerpt{};  // empty: nothing was written, or it is not the first failure
   bool log_readable = true;
-  long oom_kills = 0;
+  long oom_kills = kOomKillsUnknown;
 };
 
 FailureRecord failure_record(const ProcessExit& exit, const ProcessSpec& spec, FailureFacts facts);

@@ -125,7 +125,8 @@ std::string describe(const ProcessExit& exit, long oom_kills) {
   if (exit.signal != 0) {
     const std::string text = fmt::format("killed by {}{}", signal_name(exit.signal),
                                          exit.core_dumped ? " (core dumped)" : "");
-    return exit.signal == SIGKILL && !exit.was_told_to_stop ? text + oom_hint(oom_kills) : text;
+    if (exit.signal != SIGKILL || exit.was_told_to_stop) return text;
+    return text + (oom_kills == 0 ? " (not by the kernel's OOM killer)" : oom_hint(oom_kills));
   }
   const std::string text = fmt::format("exit code {}", exit.code);
   return exit.code == kKilledBySigkill ? text + oom_hint(oom_kills) : text;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "launcher/job/failure.h"
 #include "launcher/job/outcome.h"
 #include "launcher/job/process_spec.h"
 #include "launcher/job/role.h"
@@ -20,23 +21,24 @@ std::string name_of_spec(const ProcessSpec& spec);
 // "exit code 7", "killed by SIGSEGV (core dumped)", "exit code 137: probably killed by the OOM
 // killer". `oom_kills`: how many processes the kernel's OOM killer ended on this machine during the
 // run.
-std::string describe(const ProcessExit& exit, long oom_kills = 0);
+std::string describe(const ProcessExit& exit, long oom_kills = kOomKillsUnknown);
 
 // What was tried, why it failed, what to do.
 std::string describe(const NotStarted& problem, const ProcessPlan& plan);
 
 // The verdict in one line: "rank 3 failed: exit code 7", "the launcher was stopped by SIGTERM". In
 // a job of several nodes it says where: "rank 5 on 192.168.0.2 failed: exit code 7".
-std::string describe(const Outcome& verdict, const ProcessPlan& plan, long oom_kills = 0);
+std::string describe(const Outcome& verdict, const ProcessPlan& plan,
+                     long oom_kills = kOomKillsUnknown);
 
 // What the console says at the moment of the verdict: the above and "; stopping 3 others", or
 // "; stopping 4 here" when the cause came from another pod. `others`: how many are stopped here.
 std::string verdict_line(const Outcome& verdict, const ProcessPlan& plan, int others,
-                         long oom_kills = 0);
+                         long oom_kills = kOomKillsUnknown);
 
 // What this pod, the roster's `node`, tells the others about its outcome.
 StopCause stop_cause(const Outcome& outcome, const ProcessPlan& plan, int node, SteadyTime at,
-                     long oom_kills = 0);
+                     long oom_kills = kOomKillsUnknown);
 
 // "0-2,5" for people.
 std::string rank_ranges(std::vector<int> ranks);

@@ -59,6 +59,8 @@ TEST(DescribeExit, SuspectsTheOomKiller) {
   EXPECT_EQ(describe(ProcessExit{.code = 137}), "exit code 137: probably killed by the OOM killer");
   EXPECT_EQ(describe(ProcessExit{.signal = SIGKILL}),
             "killed by SIGKILL: probably killed by the OOM killer");
+  EXPECT_EQ(describe(ProcessExit{.signal = SIGKILL}, 0),
+            "killed by SIGKILL (not by the kernel's OOM killer)");
   EXPECT_NE(describe(ProcessExit{.signal = SIGKILL}, 1).find("the kernel counted one"),
             std::string::npos);
   EXPECT_EQ(describe(ProcessExit{.signal = SIGKILL, .was_told_to_stop = true}),
