@@ -47,7 +47,7 @@ std::string whole_layout(const ServerSpec& spec) {
 
 // The servers and workers that were asked for, the same text on nodes that agree.
 std::string layout_of(const JobSpec& job) {
-  if (!job.servers) return job.mode == Mode::Rpc ? "--run_mode=rpc" : "";
+  if (!job.servers) return job.mode == Mode::Rpc ? std::string(kRpcLayout) : "";
   return whole_layout(*job.servers);
 }
 

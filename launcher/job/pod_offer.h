@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launcher/job/card.h"
@@ -39,6 +40,9 @@ struct PodOffer {
 
   bool operator==(const PodOffer&) const = default;
 };
+
+// PodClaim::layout of a job that is like a collective one but for the names in its environment.
+constexpr std::string_view kRpcLayout = "--run_mode=rpc";
 
 // What must be the same on every node, or differ in a known way. Compared by the hub.
 struct PodClaim {

@@ -22,12 +22,17 @@ std::string in_hex(const std::string& bytes) {
   return text;
 }
 
+// The other layout, that of rpc, has nodes and trainers as a collective job has.
+bool has_servers(const OfferMessage& pod) {
+  return !pod.claim.layout.empty() && pod.claim.layout != kRpcLayout;
+}
+
 std::string layout_text(const OfferMessage& pod) {
   return pod.claim.layout.empty() ? "a collective job" : pod.claim.layout;
 }
 
 std::string list_text(const OfferMessage& pod) {
-  if (!pod.claim.layout.empty()) return pod.claim.layout;
+  if (has_servers(pod)) return pod.claim.layout;
   if (!pod.claim.ips.empty()) return fmt::format("--ips {}", fmt::join(pod.claim.ips, ","));
   return pod.ips_digest.empty() ? fmt::format("--master with --nnodes {}", pod.claim.nodes)
                                 : fmt::format("another list of {} nodes", pod.claim.nodes);
@@ -49,7 +54,7 @@ std::string launcher_name(const OfferMessage& pod) {
 
 std::optional<std::string> different_trainers(const OfferMessage& one, const OfferMessage& other) {
   // With parameter servers each node brings what its roles need.
-  if (!one.claim.layout.empty()) return std::nullopt;
+  if (has_servers(one)) return std::nullopt;
   const bool may_differ = one.ips_digest.empty();
   if (one.offer.trainers.size() != other.offer.trainers.size() && !may_differ) {
     return fmt::format(

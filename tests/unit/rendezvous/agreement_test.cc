@@ -115,6 +115,22 @@ TEST(Agreement, WithServersTheNodesMayHaveWhatTheyNeed) {
   EXPECT_FALSE(disagreement(one, other));
 }
 
+TEST(Agreement, RpcIsComparedAsACollectiveJob) {
+  const auto rpc_pod = [](const std::string& host, int trainers) {
+    OfferMessage message = pod(host, "n", trainers);
+    message.claim.layout = kRpcLayout;
+    return message;
+  };
+  expect_names(disagreement(rpc_pod("10.0.0.1", 2), rpc_pod("10.0.0.2", 3)),
+               {"the numbers of cards differ"});
+  expect_names(disagreement(rpc_pod("10.0.0.1", 2), pod("10.0.0.2", "n2")),
+               {"--run_mode=rpc", "a collective job"});
+  OfferMessage other = rpc_pod("10.0.0.2", 2);
+  other.claim.ips = {"10.0.0.2"};
+  other.ips_digest = "another";
+  expect_names(disagreement(rpc_pod("10.0.0.1", 2), other), {"--ips 10.0.0.2"});
+}
+
 TEST(Agreement, TwoLaunchersOfOneNameAreToldOfIt) {
   OfferMessage one = ps_pod("10.0.0.1", "PADDLE_PSERVER_IPS a,b");
   one.claim.name = "PADDLE_TRAINER_ID 3";
