@@ -123,8 +123,8 @@ std::string name_of_spec(const ProcessSpec& spec) {
 
 std::string describe(const ProcessExit& exit, long oom_kills) {
   if (exit.signal != 0) {
-    const std::string text = fmt::format("killed by {}{}", signal_name(exit.signal),
-                                         exit.core_dumped ? " (core dumped)" : "");
+    std::string text = fmt::format("killed by {}{}", signal_name(exit.signal),
+                                   exit.core_dumped ? " (core dumped)" : "");
     if (exit.signal != SIGKILL || exit.was_told_to_stop) return text;
     return text + (oom_kills == 0 ? " (not by the kernel's OOM killer)" : oom_hint(oom_kills));
   }
