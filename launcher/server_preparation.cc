@@ -17,7 +17,6 @@
 namespace paddle_launch {
 namespace {
 
-constexpr int kOldServerPort = 6174;  // of Paddle's first cluster documents
 constexpr int kLastPort = 65535;
 
 // "server 0" where its place in the list is known.
@@ -62,7 +61,7 @@ std::optional<NamedPort> named_port(const JobSpec& job, const RoleOffer& offer, 
   }
   if (job.start_port) return from_start(job, offset_of(*job.servers, offer.role, on_node), whose);
   if (job.servers->legacy_env && offer.role == Role::Server) {
-    return NamedPort{kOldServerPort, whose, "--legacy_env",
+    return NamedPort{OldRole{}.port, whose, "--legacy_env",
                      "stop what uses it, or choose a first port with --start_port"};
   }
   return std::nullopt;

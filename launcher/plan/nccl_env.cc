@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include <fmt/format.h>
+#include "launcher/text/hex.h"
 
 namespace paddle_launch {
 namespace {
@@ -12,13 +12,6 @@ namespace {
 constexpr int kRanksPerId = 256;
 // In hex an id has 257 characters with its comma, and a variable must stay below 128 KiB.
 constexpr int kMostIds = 400;
-
-std::string hex(const std::string& bytes) {
-  std::string text;
-  text.reserve(bytes.size() * 2);
-  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return text;
-}
 
 }  // namespace
 
@@ -31,7 +24,7 @@ std::vector<EnvVar> nccl_variables(const NcclIds& ids) {
   std::string list;
   for (const std::string& id : ids.ids) {
     if (!list.empty()) list += ',';
-    list += hex(id);
+    list += in_hex(id);
   }
   return {{std::string(kNcclIdVariable), list},
           {"PADDLE_LAUNCH_NCCL_VERSION", std::to_string(ids.version)}};

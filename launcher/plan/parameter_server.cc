@@ -35,11 +35,6 @@ std::vector<std::string> endpoints(const std::vector<RoleProcess>& list) {
   return texts;
 }
 
-std::vector<Card> card_of_turn(const RoleProcess& process, const CardsOfNode& node) {
-  if (process.name.role == Role::Server || node.cards.empty()) return {};
-  return {node.cards[static_cast<std::size_t>(process.on_node) % node.cards.size()]};
-}
-
 // Everything that some process of ours sets; what the user says of it is for none of them.
 std::vector<EnvVar> all_own(const std::vector<ProcessSpec>& processes) {
   std::vector<EnvVar> all;
@@ -79,12 +74,13 @@ PodPlan plan_servers(const ServerWorld& world, const ServerSpec& spec,
     for (const RoleProcess& process : world.of(role)) {
       if (process.pod != world.my_pod) continue;
       if (role != Role::Server) ++plan.processes.held_back;
+      const Card* const card = cards.of(process);
       processes.push_back(
           {.role = role,
            .rank = process.name.index,
            .local_rank = process.on_node,
            .endpoint = process.endpoint(),
-           .cards = card_of_turn(process, cards),
+           .cards = card != nullptr ? std::vector<Card>{*card} : std::vector<Card>{},
            .env = role_env(world, spec, process, cards, user),
            .cpus = {},
            .log_path = log_path(settings.log_dir, process.name),

@@ -60,14 +60,12 @@ void add_stages(const ServerWorld& world, const ServerSpec& spec, const RoleProc
 // A worker sees one card, which is its card 0. Whoever hid all cards keeps them hidden.
 void add_card(const RoleProcess& process, const CardsOfNode& node, const Environment& user,
               std::vector<EnvVar>& env) {
-  const bool has_cards = !node.cards.empty();
-  const std::size_t turn =
-      has_cards ? static_cast<std::size_t>(process.on_node) % node.cards.size() : 0;
+  const Card* const card = node.of(process);
   for (const CardWords& words : kCardWords) {
     const bool is_usual = words.kind == CardKind::Gpu || words.kind == CardKind::Xpu;
     if (!is_usual && node.kind != words.kind) continue;
     const auto hidden = lookup(user, words.visible_variable);
-    const std::string seen = has_cards                   ? node.cards[turn].name
+    const std::string seen = card != nullptr             ? card->name
                              : hidden && hidden->empty() ? std::string()
                                                          : std::string(kNoCards);
     env.emplace_back(words.selected_flag, "0");

@@ -19,6 +19,12 @@ namespace paddle_launch {
 struct CardsOfNode {
   std::optional<CardKind> kind{};  // none: CPU
   std::vector<Card> cards{};
+
+  // None: there are no cards, or a server asks.
+  const Card* of(const RoleProcess& process) const {
+    if (process.name.role == Role::Server || cards.empty()) return nullptr;
+    return &cards[static_cast<std::size_t>(process.on_node) % cards.size()];
+  }
 };
 
 PaddleEnv common_server_env(const ServerWorld& world, const ServerSpec& spec,

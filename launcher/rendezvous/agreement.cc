@@ -7,6 +7,7 @@
 #include "launcher/channel/cut_text.h"
 #include "launcher/channel/secret.h"
 #include "launcher/job/errors.h"
+#include "launcher/text/hex.h"
 
 namespace paddle_launch {
 namespace {
@@ -15,12 +16,6 @@ namespace {
 constexpr std::size_t kLongestSentList = 1024;
 constexpr std::size_t kShownOfLayout = 256;
 constexpr std::size_t kMostOddities = 4;
-
-std::string in_hex(const std::string& bytes) {
-  std::string text;
-  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return text;
-}
 
 // The other layout, that of rpc, has nodes and trainers as a collective job has.
 bool has_servers(const OfferMessage& pod) {
