@@ -9,6 +9,7 @@
 
 #include "launcher/job/failure.h"
 #include "launcher/job/role.h"
+#include "launcher/job/round_state.h"
 #include "launcher/job/stop_cause.h"
 
 namespace paddle_launch {
@@ -24,6 +25,7 @@ struct PodEnding {
   // neighbour, whether it died by itself or was stopped.
   std::optional<Suspicion> confession{};
   bool first_is_echo = false;  // the first failure's log only complains of a lost neighbour
+  bool asked_to_end = false;   // its launcher was, by a signal; not always the first reason
 
   bool operator==(const PodEnding&) const = default;
 };
@@ -37,6 +39,8 @@ struct JobVerdict {
   std::vector<FailureRecord> failures{};  // of the whole job, the first cause first
   std::optional<Suspicion> suspicion{};
   std::vector<std::string> silent{};  // nodes that did not tell how they ended
+  int asked_to_end = 0;               // so many launchers were
+  std::optional<NextRound> next{};    // the job goes on with it
 
   bool operator==(const JobVerdict&) const = default;
 };

@@ -34,6 +34,11 @@ struct StoppedBySignal : std::runtime_error {
   int signal;
 };
 
+// The job goes on without this node, as somebody wished. Exit status 0.
+struct NoLongerNeeded : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // The launcher ends with this status, and the reason stands on the console already: said by the
 // first of several launchers for all, or said before something that may end this process.
 struct AlreadyTold {

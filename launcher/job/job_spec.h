@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/job/elastic_spec.h"
+#include "launcher/job/restart_spec.h"
 #include "launcher/job/server_spec.h"
 
 namespace paddle_launch {
@@ -91,6 +93,8 @@ struct JobSpec {
   bool stdin_to_rank_zero = false;
 
   std::chrono::milliseconds grace{10'000};
+  RestartSpec restarts;
+  std::optional<ElasticSpec> elastic;
   DryRun dry_run = DryRun::No;
 
   // What the banner shows: every option of the documents, and whatever else was given, by name.
@@ -99,7 +103,9 @@ struct JobSpec {
 
   bool started_together = false;  // by mpirun or srun, perhaps with other launchers
 
-  bool has_several_nodes() const { return ips.size() > 1 || nnodes > 1; }
+  bool has_several_nodes() const { return ips.size() > 1 || nnodes > 1 || elastic; }
+  // Whether there may be another round after this one.
+  bool has_rounds() const { return restarts.most > 0 || elastic; }
   bool may_have_others() const { return has_several_nodes() || started_together; }
   bool operator==(const JobSpec&) const = default;
 };

@@ -51,7 +51,8 @@ struct PodClaim {
   int pid = 0;                     // of the launcher, for messages
   std::vector<std::string> ips{};  // as typed; none: the nodes meet at --master
   int nodes = 1;
-  std::optional<int> place{};  // position in --ips, or --rank
+  std::optional<int> place{};  // position in --ips, or --rank; in an elastic job that of `round`
+  int round = 0;               // the last one in which this pod took part
   bool sort_ip = false;
   bool check = false;      // --check
   std::string layout{};    // the servers and workers that were asked for; empty: collective

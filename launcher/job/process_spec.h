@@ -40,6 +40,7 @@ struct ProcessPlan {
   int heter_workers = 0;
   std::string host;  // this node, as it stands in endpoints
   int nodes = 1;     // of the whole job
+  int round = 0;     // from 0
 
   int size_of(Role role) const {
     return role == Role::Trainer ? world_size : role == Role::Server ? servers : heter_workers;

@@ -10,7 +10,16 @@ namespace paddle_launch {
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 struct StopCause {
-  enum class Kind { Completed, WorkerFailed, NotStarted, Interrupted, GuardLost, PodLost };
+  enum class Kind {
+    Completed,
+    WorkerFailed,
+    NotStarted,
+    Interrupted,
+    GuardLost,
+    PodLost,
+    NodesChange,  // of an elastic job: the next round has other nodes
+    StoppedFromOutside,
+  };
 
   Kind kind = Kind::Completed;
   int node = 0;        // the pod's place in the roster
