@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -8,5 +9,8 @@ namespace paddle_launch {
 
 // Two lower-case digits for each byte.
 std::string in_hex(std::string_view bytes);
+
+// None: not two digits for each byte.
+std::optional<std::string> from_hex(std::string_view digits);
 
 }  // namespace paddle_launch
