@@ -65,11 +65,14 @@ void kill_with_group(pid_t child) {
   kill(child, SIGKILL);
 }
 
-std::vector<pid_t> kill_children(pid_t spared, std::chrono::milliseconds patience) {
+std::vector<pid_t> kill_children(const std::vector<pid_t>& spared,
+                                 std::chrono::milliseconds patience) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   for (;;) {
     std::vector<pid_t> left = children_of_this_process();
-    left.erase(std::remove(left.begin(), left.end(), spared), left.end());
+    std::erase_if(left, [&spared](pid_t pid) {
+      return std::find(spared.begin(), spared.end(), pid) != spared.end();
+    });
     if (left.empty() || std::chrono::steady_clock::now() > deadline) return left;
     for (const pid_t pid : left) kill_with_group(pid);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -15,8 +15,9 @@ std::vector<pid_t> children_of_this_process();
 // SIGKILL to the child, and to its whole group where it leads one.
 void kill_with_group(pid_t child);
 
-// Kills all children but `spared` again and again until none is left. Returns what outlived the
+// Kills all children but the `spared` again and again until none is left. Returns what outlived the
 // patience: processes stuck in the kernel.
-std::vector<pid_t> kill_children(pid_t spared, std::chrono::milliseconds patience);
+std::vector<pid_t> kill_children(const std::vector<pid_t>& spared,
+                                 std::chrono::milliseconds patience);
 
 }  // namespace paddle_launch

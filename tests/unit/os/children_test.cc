@@ -33,9 +33,9 @@ TEST(KillChildren, LeavesNobodyButTheSparedOne) {
   const pid_t spared = sleeping_child();
   sleeping_child();
   sleeping_child();
-  EXPECT_TRUE(kill_children(spared, std::chrono::seconds(30)).empty());
+  EXPECT_TRUE(kill_children({spared}, std::chrono::seconds(30)).empty());
   EXPECT_EQ(children_of_this_process(), std::vector<pid_t>{spared});
-  EXPECT_TRUE(kill_children(-1, std::chrono::seconds(30)).empty());
+  EXPECT_TRUE(kill_children({}, std::chrono::seconds(30)).empty());
 }
 
 TEST(KillChildren, FindsADaemonThatHidInASessionOfItsOwn) {
@@ -49,7 +49,7 @@ TEST(KillChildren, FindsADaemonThatHidInASessionOfItsOwn) {
     _exit(0);
   }
   waitpid(parent, nullptr, 0);
-  EXPECT_TRUE(kill_children(-1, std::chrono::seconds(30)).empty());
+  EXPECT_TRUE(kill_children({}, std::chrono::seconds(30)).empty());
   EXPECT_EQ(waitpid(-1, nullptr, 0), -1);
 }
 

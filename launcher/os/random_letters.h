@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A name that nobody else has.
+#pragma once
+
+#include <random>
+#include <string>
+
+namespace paddle_launch {
+
+// Six lower-case letters, as Paddle's pods have.
+inline std::string random_pod_name() {
+  constexpr std::size_t kLetters = 6;
+  std::random_device entropy;
+  std::uniform_int_distribution<int> letter('a', 'z');
+  std::string name(kLetters, ' ');
+  for (char& c : name) c = static_cast<char>(letter(entropy));
+  return name;
+}
+
+}  // namespace paddle_launch
