@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/etcd/etcd.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstddef>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "launcher/etcd/keeper_process.h"
+#include "launcher/etcd/keeper_wire.h"
+#include "launcher/os/check.h"
+#include "launcher/os/forked_child.h"
+#include "launcher/os/unique_fd.h"
+#include "launcher/text/signal_name.h"
+
+namespace paddle_launch {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// The longest to wait for a keeper that is dead already to be gone.
+constexpr milliseconds kLastBreath{500};
+constexpr milliseconds kBetweenKeepers{1000};
+constexpr milliseconds kToEndAlone{2000};
+
+}  // namespace
+
+Etcd::Etcd(EventLoop& loop, const EtcdSpec& spec, const std::string& prefix,
+           std::chrono::seconds ttl, bool is_watching, EtcdEvents events)
+    : loop_(loop),
+      events_(std::move(events)),
+      orders_{.spec = spec, .prefix = prefix, .ttl = ttl, .is_watching = is_watching},
+      rest_(loop),
+      refusal_(loop),
+      next_(loop) {
+  start();
+}
+
+Etcd::~Etcd() {
+  if (pid_ < 0) return;
+  keeper_.push(pack_close({.job_too = false, .budget = kToEndAlone}));
+  let_go();
+}
+
+void Etcd::start() {
+  std::array<int, 2> ends{};
+  check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
+  UniqueFd ours(ends[0]);
+  const UniqueFd theirs(ends[1]);
+  pid_ = fork_with_signals_blocked([&](pid_t) { be_the_etcd_keeper(theirs.get(), orders_); });
+  keeper_ = FramePipe(std::move(ours));
+  loop_.on_readable(keeper_.fd(), [this] { turn(); });
+}
+
+void Etcd::restart() {
+  refuse_all();
+  try {
+    start();
+  } catch (const std::system_error& error) {
+    next_.set(kBetweenKeepers, [this] { restart(); });
+    tell_connection(fmt::format("no process could be made to talk to etcd: {}", error.what()));
+  }
+}
+
+void Etcd::let_go() {
+  if (keeper_.is_open()) loop_.forget(keeper_.fd());
+  keeper_ = FramePipe();
+}
+
+void Etcd::change(const EtcdChange& change, Answered answered) {
+  waiting_.push_back(std::move(answered));
+  if (keeper_.is_open()) {
+    keeper_.push(pack_change(change));
+    return flush();
+  }
+  refusal_.set(milliseconds(0), [this] { refuse_all(); });
+}
+
+void Etcd::adopt_job_lease(std::int64_t lease) {
+  orders_.held.job_is_ours = orders_.held.job_is_ours && orders_.held.job == lease;
+  orders_.held.job = lease;
+  if (!keeper_.is_open()) return;
+  keeper_.push(pack_adoption(lease));
+  flush();
+}
+
+void Etcd::flush() {
+  keeper_.flush();
+  if (!keeper_.is_open()) return;
+  loop_.on_writable(keeper_.fd(),
+                    keeper_.has_backlog() ? [this] { turn(); } : EventLoop::Callback());
+}
+
+void Etcd::turn() {
+  const pid_t keeper = pid_;
+  flush();
+  const bool is_there = keeper_.receive();
+  deliver();
+  // A callback may have closed this, or have come here itself in a loop of its own.
+  if (!is_there && keeper_.is_open() && pid_ == keeper) explain_the_end();
+}
+
+// Each frame is taken out before it is acted upon: callbacks may throw, or run the loop themselves.
+void Etcd::deliver() {
+  try {
+    while (const auto frame = keeper_.next()) take(*frame);
+  } catch (...) {
+    rest_.set(milliseconds(0), [this] { deliver(); });
+    throw;
+  }
+}
+
+void Etcd::take(const std::string& frame) {
+  const std::string_view fields = std::string_view(frame).substr(1);
+  switch (static_cast<EtcdWord>(frame.front())) {
+    case EtcdWord::Connection:
+      if (const auto problem = unpack_connection(fields)) tell_connection(*problem);
+      break;
+    case EtcdWord::Entries:
+      if (const auto entries = unpack_entries(fields)) events_.changed(*entries);
+      break;
+    case EtcdWord::Leases:
+      if (const auto held = unpack_leases(fields)) orders_.held = *held;
+      break;
+    case EtcdWord::Answer:
+      if (const auto answer = unpack_answer(fields); answer && !waiting_.empty()) {
+        const Answered answered = std::move(waiting_.front());
+        waiting_.pop_front();
+        answered(*answer);
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+void Etcd::tell_connection(const std::string& problem) {
+  if (problem_ == problem) return;
+  problem_ = problem;
+  events_.connection(problem);
+}
+
+void Etcd::explain_the_end() {
+  let_go();
+  int status = 0;
+  std::string how;
+  if (is_gone_within(std::exchange(pid_, -1), kLastBreath, &status) && WIFSIGNALED(status)) {
+    how = fmt::format(" by {}", signal_name(WTERMSIG(status)));
+  }
+  next_.set(kBetweenKeepers, [this] { restart(); });
+  refusal_.set(milliseconds(0), [this] { refuse_all(); });
+  tell_connection(
+      fmt::format("the process that talks to etcd ended{}; another one is started", how));
+}
+
+void Etcd::refuse_all() {
+  refusal_.stop();
+  const EtcdAnswer answer{.problem = is_closed_ ? "the connection to etcd was closed"
+                                                : problem_.value_or("")};
+  // Only those that are there now: a callback may ask again at once.
+  for (std::size_t left = waiting_.size(); left > 0 && !waiting_.empty(); --left) {
+    const Answered answered = std::move(waiting_.front());
+    waiting_.pop_front();
+    answered(answer);
+  }
+}
+
+void Etcd::close(bool job_too, milliseconds patience) {
+  is_closed_ = true;
+  waiting_.clear();
+  rest_.stop();
+  refusal_.stop();
+  next_.stop();
+  if (pid_ < 0) return;
+  const auto until = steady_clock::now() + patience;
+  const auto left = [until] {
+    return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(until - steady_clock::now()));
+  };
+  // The keeper's own patience ends a little before ours.
+  keeper_.push(pack_close({.job_too = job_too, .budget = patience - patience / 8}));
+  while (keeper_.has_backlog() && left().count() > 0) {
+    pollfd waiting{keeper_.fd(), POLLOUT, 0};
+    poll(&waiting, 1, static_cast<int>(left().count()));
+    keeper_.flush();
+  }
+  if (!is_gone_within(pid_, left())) {
+    kill(pid_, SIGKILL);
+    is_gone_within(pid_, kLastBreath);
+  }
+  pid_ = -1;
+  let_go();
+}
+
+}  // namespace paddle_launch

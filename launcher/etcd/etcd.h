@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher's door to etcd: one prefix of keys, seen as a whole and changed by transactions. The
+// talking is done by a keeper process of its own, which holds libcurl, so that the process that
+// supervises trainers neither loads it nor ever waits for a network. The keeper keeps two leases
+// alive: the pod's own, given back at once when the launcher is gone, however it went; and the
+// job's, which all pods of the job keep together.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/etcd/frame_pipe.h"
+#include "launcher/etcd/keeper_orders.h"
+#include "launcher/job/elastic_spec.h"
+#include "launcher/os/alarm.h"
+#include "launcher/os/event_loop.h"
+
+namespace paddle_launch {
+
+struct EtcdEntry {
+  std::string key{};  // without the prefix
+  std::string value{};
+  std::int64_t created = 0;   // the revision that made the key
+  std::int64_t modified = 0;  // the revision that wrote this value
+  std::int64_t lease = 0;     // 0: none
+
+  bool operator==(const EtcdEntry&) const = default;
+};
+
+struct EtcdCompare {
+  enum class What { Absent, Created, Modified };
+
+  std::string key{};
+  What what = What::Absent;
+  std::int64_t revision = 0;  // of Created and Modified
+};
+
+enum class EtcdLease { None, Pod, Job };
+
+struct EtcdPut {
+  std::string key{};
+  std::string value{};
+  EtcdLease lease = EtcdLease::Pod;
+};
+
+// All or nothing: when every comparison holds.
+struct EtcdChange {
+  std::vector<EtcdCompare> only_if{};
+  std::vector<EtcdPut> puts{};
+  std::vector<std::string> deletes{};
+  bool delete_all = false;  // every key of the prefix
+};
+
+struct EtcdAnswer {
+  bool done = false;  // false without a problem: a comparison did not hold
+  std::string
+      problem{};  // the server did not answer or refused; the change may or may not be there
+};
+
+struct EtcdEvents {
+  // All keys of the prefix, whenever one of them changed and once at the start.
+  std::function<void(const std::vector<EtcdEntry>&)> changed;
+  // Told when it changes, and once at the start. Empty: the server answers. Otherwise what was
+  // tried and why it failed, with the server's address.
+  std::function<void(const std::string& problem)> connection;
+};
+
+// Whether a problem's text names its remedy by itself: an option, or a right that is missing.
+inline bool says_what_to_do(std::string_view problem) {
+  return problem.find("--etcd_") != std::string_view::npos ||
+         problem.find("must be allowed") != std::string_view::npos;
+}
+
+// In place of a problem's text.
+inline std::string no_answer(const EtcdSpec& etcd, std::chrono::seconds waited) {
+  std::string servers;
+  for (const std::string& one : etcd.endpoints) servers += (servers.empty() ? "" : ",") + one;
+  return etcd.source + " " + servers + ": etcd did not answer in " +
+         std::to_string(waited.count()) + " s";
+}
+
+class Etcd {
+ public:
+  // `prefix` ends with a slash. Returns at once. Throws std::system_error when no process could be
+  // made. `is_watching` false: one look at the start, no leases, for a short visit from outside.
+  Etcd(EventLoop& loop, const EtcdSpec& spec, const std::string& prefix, std::chrono::seconds ttl,
+       bool is_watching, EtcdEvents events);
+  Etcd(const Etcd&) = delete;
+  Etcd& operator=(const Etcd&) = delete;
+  // As close(), without waiting.
+  ~Etcd();
+
+  // Exactly one answer for each change, in their order, never before this returns. A change that
+  // the server could not take is not repeated by itself.
+  void change(const EtcdChange& change, std::function<void(const EtcdAnswer&)> answered);
+  // From now on the job's lease is this one, found at a key of the job; a lease of our own for the
+  // job, if there was one, is given back. 0: forget it; the next put with EtcdLease::Job makes one.
+  void adopt_job_lease(std::int64_t lease);
+  // Finishes the changes that were asked for, gives the pod's lease back (its keys vanish) and,
+  // where `job_too`, the job's. Waits, a short time at most. Nothing is told any more, not even the
+  // answers to earlier changes: what they refer to may be gone.
+  void close(bool job_too, std::chrono::milliseconds patience);
+
+  // Of the keeper. One that died is replaced after a second, and the next one has its leases.
+  pid_t pid() const { return pid_; }
+
+ private:
+  using Answered = std::function<void(const EtcdAnswer&)>;
+
+  void start();
+  void restart();
+  void flush();
+  void turn();
+  void deliver();
+  void take(const std::string& frame);
+  void explain_the_end();
+  void tell_connection(const std::string& problem);
+  void refuse_all();
+  void let_go();
+
+  EventLoop& loop_;
+  EtcdEvents events_;
+  KeeperOrders orders_;
+  pid_t pid_ = -1;  // -1: there is none now
+  FramePipe keeper_;
+  std::deque<Answered> waiting_;        // the oldest first
+  std::optional<std::string> problem_;  // as told last
+  bool is_closed_ = false;
+  Alarm rest_;     // frames that came with one whose callback threw
+  Alarm refusal_;  // of changes that nobody can carry out
+  Alarm next_;     // keeper
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keeper's work: carries the launcher's orders to the server, tells what the server says, and
+// puts things in order at the end.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "launcher/etcd/change_queue.h"
+#include "launcher/etcd/etcd_client.h"
+#include "launcher/etcd/frame_pipe.h"
+#include "launcher/etcd/http.h"
+#include "launcher/etcd/keeper_orders.h"
+#include "launcher/etcd/keeper_wire.h"
+#include "launcher/etcd/lease.h"
+#include "launcher/etcd/prefix_watch.h"
+
+namespace paddle_launch {
+
+class EtcdKeeper {
+ public:
+  // Throws std::runtime_error where there is no libcurl.
+  EtcdKeeper(FramePipe& launcher, const KeeperOrders& orders);
+  EtcdKeeper(const EtcdKeeper&) = delete;
+  EtcdKeeper& operator=(const EtcdKeeper&) = delete;
+
+  // Returns when all is done that is to be done.
+  void run();
+
+ private:
+  struct Ending {
+    bool job_too = false;
+    Moment changes_until{};
+    Moment until{};
+    bool has_begun = false;  // to give the leases back
+    int open = 0;            // answers that are still to come
+  };
+
+  LeaseEvents lease_events();
+  void listen();
+  void take(const std::string& frame);
+  void tell_entries();
+  void tell_leases();
+  void end_within(std::chrono::milliseconds budget, bool job_too, bool with_changes);
+  bool is_over(Moment now);
+  void give_back();
+  Moment due() const;
+
+  FramePipe& launcher_;
+  Http http_;
+  EtcdClient client_;
+  Lease pod_;
+  Lease job_;
+  PrefixWatch watch_;
+  ChangeQueue changes_;
+  bool launcher_is_gone_ = false;
+  bool has_news_ = false;  // entries that the launcher is to see when it has read the earlier ones
+  std::optional<Ending> ending_;
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// POST requests over libcurl, any number at a time, on one thread that also minds one descriptor of
+// somebody else's.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "launcher/etcd/curl_library.h"
+#include "launcher/job/elastic_spec.h"
+
+namespace paddle_launch {
+
+struct HttpRequest {
+  std::string url{};
+  std::string body{};
+  std::string token{};                  // of the header Authorization; empty: none
+  std::chrono::milliseconds timeout{};  // 0: none, but for making the connection
+  // libcurl sends a request again by itself when a connection that it had kept turns out to be
+  // dead, and cannot know whether the server has seen it. With this one it does not.
+  bool is_single = false;
+};
+
+struct HttpReply {
+  bool has_come = false;
+  bool was_sent = false;  // at least a part of the request
+  int status = 0;
+  std::string body{};
+  std::string problem{};  // why it has not come
+};
+
+class Http {
+ public:
+  using Id = std::uint64_t;
+  using Done = std::function<void(const HttpReply&)>;
+  using Arrived = std::function<void(std::string_view)>;
+
+  // Throws std::runtime_error where there is no libcurl.
+  explicit Http(EtcdSpec spec);
+  Http(const Http&) = delete;
+  Http& operator=(const Http&) = delete;
+  ~Http();
+
+  // `done` is called in a later wait(). With `arrived` the body of a good answer is given piece by
+  // piece.
+  Id post(HttpRequest request, Done done, Arrived arrived = {});
+  // Without a word. One that is not there any more is fine.
+  void cancel(Id id);
+
+  // Waits until something can go on or `fd` is ready, and calls back.
+  void wait(int fd, bool wants_to_write, std::chrono::milliseconds longest);
+
+ private:
+  struct Transfer;
+
+  void set_up(Transfer& transfer) const;
+  void hand_out_pieces();
+  void finish_transfers();
+  HttpReply reply_of(Transfer& transfer, CURLcode code) const;
+
+  EtcdSpec spec_;
+  CurlLibrary curl_;
+  CURLM* multi_;
+  Id last_id_ = 0;
+  std::map<Id, std::unique_ptr<Transfer>> transfers_;
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the launcher and its etcd keeper say to each other. A frame is one letter and the fields.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launcher/etcd/etcd.h"
+#include "launcher/etcd/keeper_orders.h"
+
+namespace paddle_launch {
+
+enum class EtcdWord : char {
+  // Of the launcher.
+  Change = 'c',
+  Adopt = 'a',
+  Close = 'x',
+  // Of the keeper.
+  Connection = 'p',
+  Entries = 'e',
+  Answer = 'd',
+  Leases = 'l',
+};
+
+struct CloseOrder {
+  bool job_too = false;
+  std::chrono::milliseconds budget{};  // for all that is still to be done
+};
+
+std::string pack_change(const EtcdChange& change);
+std::string pack_adoption(std::int64_t lease);
+std::string pack_close(const CloseOrder& order);
+std::string pack_connection(std::string_view problem);
+std::string pack_entries(const std::vector<EtcdEntry>& entries);
+std::string pack_answer(const EtcdAnswer& answer);
+std::string pack_leases(const HeldLeases& leases);
+
+// Of a frame without its letter. Nothing: it cannot be read.
+std::optional<EtcdChange> unpack_change(std::string_view fields);
+std::optional<std::int64_t> unpack_adoption(std::string_view fields);
+std::optional<CloseOrder> unpack_close(std::string_view fields);
+std::optional<std::string> unpack_connection(std::string_view fields);
+std::optional<std::vector<EtcdEntry>> unpack_entries(std::string_view fields);
+std::optional<EtcdAnswer> unpack_answer(std::string_view fields);
+std::optional<HeldLeases> unpack_leases(std::string_view fields);
+
+}  // namespace paddle_launch
