@@ -13,8 +13,29 @@ constexpr Range kCountOrUnknown{kOomKillsUnknown, kAnyCount.most};
 constexpr Range kWorkers{-1, kRanks.most};
 
 template <typename Wire>
+void fields(Wire& wire, Of<Wire, RoundState>& round) {
+  wire.number(round.number, kAnyCount);
+  wire.number(round.restarts, kAnyCount);
+  wire.number(round.quick_failures, kAnyCount);
+}
+
+template <typename Wire>
+void fields(Wire& wire, Of<Wire, std::chrono::milliseconds>& span) {
+  auto count = static_cast<std::int64_t>(span.count());
+  wire.number(count, kAnyCount);
+  if constexpr (Wire::kReads) span = std::chrono::milliseconds(count);
+}
+
+template <typename Wire>
+void fields(Wire& wire, Of<Wire, NextRound>& next) {
+  fields(wire, next.state);
+  fields(wire, next.pause);
+  wire.flag(next.has_settled);
+}
+
+template <typename Wire>
 void fields(Wire& wire, Of<Wire, StopCause>& cause) {
-  wire.one_of(cause.kind, StopCause::Kind::PodLost);
+  wire.one_of(cause.kind, StopCause::Kind::StoppedFromOutside);
   wire.number(cause.node, kRanks);
   wire.number(cause.status, kStatus);
   wire.text(cause.text, kOneLine);
@@ -64,6 +85,7 @@ void fields(Wire& wire, Of<Wire, PodEnding>& ending) {
   wire.names(ending.stopped);
   wire.maybe(ending.confession, [&](auto& confession) { fields(wire, confession); });
   wire.flag(ending.first_is_echo);
+  wire.flag(ending.asked_to_end);
 }
 
 template <typename Wire>
@@ -75,6 +97,8 @@ void fields(Wire& wire, Of<Wire, JobVerdict>& verdict) {
   wire.list(verdict.failures, kMostFailures);
   wire.maybe(verdict.suspicion, [&](auto& suspicion) { fields(wire, suspicion); });
   wire.texts(verdict.silent, kText);
+  wire.number(verdict.asked_to_end, kRanks);
+  wire.maybe(verdict.next, [&](auto& next) { fields(wire, next); });
 }
 
 }  // namespace paddle_launch

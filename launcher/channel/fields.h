@@ -31,6 +31,7 @@ constexpr Range kPlaceOrNone{-1, kRanks.most};
 constexpr Range kPorts{0, 65535};
 constexpr Range kStatus{0, 255};
 constexpr Range kAnyCount{0, 2'147'483'647};
+constexpr Range kRoundOrNone{-1, kAnyCount.most};
 // Nanoseconds; nobody who subtracts one from another can overflow.
 constexpr Range kTimes{-(std::int64_t{1} << 62) + 1, (std::int64_t{1} << 62) - 1};
 

@@ -154,6 +154,14 @@ void Hub::send(int member, const Message& message) {
   if (found != links_.end()) found->second->send(message);
 }
 
+void Hub::send_all(const Message& message) {
+  for (const auto& [member, link] : links_) link->send(message);
+}
+
+void Hub::relax() const {
+  for (const auto& [member, link] : links_) set_keep_alive(link->fd(), identity_.keep_alive);
+}
+
 std::optional<ClockOffset> Hub::clock_of(int member) const {
   const auto found = clocks_.find(member);
   if (found == clocks_.end()) return std::nullopt;

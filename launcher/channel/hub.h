@@ -46,6 +46,10 @@ class Hub {
   void set_events(Events events) { events_ = std::move(events); }
 
   void send(int member, const Message& message);
+  // To everyone who has proved the secret.
+  void send_all(const Message& message);
+  // As at the beginning, after hurry().
+  void relax() const;
   // The answer to the next ClockMessage of this member counts from now.
   void ask_clock(int member) { asked_at_[member] = Clock::now(); }
   void hurry(int member) const { links_.at(member)->hurry(); }
@@ -53,7 +57,9 @@ class Hub {
   void drop(int member);
 
   bool has(int member) const { return links_.contains(member); }
-  bool has_members() const { return links_.size() > strangers_.size(); }
+  // Of those who have proved the secret.
+  std::size_t members() const { return links_.size() - strangers_.size(); }
+  bool has_members() const { return members() > 0; }
   std::optional<ClockOffset> clock_of(int member) const;
   // Theirs less ours in nanoseconds, with half the round trip as the error.
   std::optional<std::pair<std::int64_t, std::int64_t>> wall_clock_of(int member) const;

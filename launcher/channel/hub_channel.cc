@@ -15,6 +15,21 @@ namespace {
 // How long members may take to fetch the last word.
 constexpr std::chrono::seconds kLastWord{2};
 
+std::optional<RefusalMessage> full_house() {
+  return RefusalMessage{.status = 1,
+                        .node = -1,
+                        .text =
+                            "this job is running already with all its nodes; wait for its end, "
+                            "or give this launch a --job_id of its own"};
+}
+
+// The first cause of a pod stays; but whoever ends it by a signal ends it, whatever came before.
+void take_cause(PodAccount& pod, const StopCause& cause) {
+  const bool is_asked = cause.kind == StopCause::Kind::Interrupted;
+  if (pod.ending && is_asked) pod.ending->asked_to_end = true;
+  if (!pod.cause) pod.cause = cause;
+}
+
 }  // namespace
 
 StopCause pod_lost(int node, const std::string& host, const std::string& why) {
@@ -31,13 +46,15 @@ std::string lost_after_work(const std::string& host) {
 }
 
 HubChannel::HubChannel(EventLoop& loop, std::unique_ptr<Hub> hub, const Roster& roster,
-                       std::map<int, int> members)
+                       std::map<int, int> members, std::map<int, OfferMessage> spares)
     : loop_(loop),
       hub_(std::move(hub)),
       mine_(static_cast<int>(roster.mine)),
       members_(std::move(members)),
+      spares_(std::move(spares)),
       accounts_(open_accounts(roster)) {
   for (int node = 0; node < static_cast<int>(accounts_.size()); ++node) awaited_.insert(node);
+  for (const PodOffer& pod : roster.pods) names_.push_back(pod.name);
   // Nobody listens until the round begins; a quick member may have ended its part by then.
   hub_->set_events(
       {.message = [this](int member,
@@ -72,8 +89,9 @@ std::optional<ClockDifference> HubChannel::wall_clock_of(int node) const {
 }
 
 void HubChannel::take(int member, Message message) {
+  if (decided_) return void(for_the_next_.emplace_back(member, std::move(message)));
   const auto found = members_.find(member);
-  if (found == members_.end()) return refuse_latecomer(member);
+  if (found == members_.end()) return take_newcomer(member, message);
   const int node = found->second;
   if (auto* stop = std::get_if<StopMessage>(&message)) {
     take_stop(member, node, std::move(stop->cause));
@@ -87,12 +105,37 @@ void HubChannel::take(int member, Message message) {
   }
 }
 
-void HubChannel::refuse_latecomer(int member) {
-  hub_->send(member,
-             RefusalMessage{.status = 1,
-                            .node = -1,
-                            .text = "this job is running already with all its nodes; wait for its "
-                                    "end, or give this launch a --job_id of its own"});
+void HubChannel::take_newcomer(int member, const Message& message) {
+  const auto* offer = std::get_if<OfferMessage>(&message);
+  if (offer == nullptr) return;
+  const int nodes = static_cast<int>(accounts_.size());
+  spares_.insert_or_assign(member, *offer);
+  // The round ends, and there may be another: then whoever was lost may be back.
+  const bool may_be_needed = has_policy() && stopping_;
+  if (!doorkeeper() && may_be_needed) return hub_->send(member, WaitingMessage{1, nodes, {}});
+  const auto refusal = doorkeeper() ? doorkeeper()(*offer) : full_house();
+  if (refusal) spares_.erase(member);
+  hub_->send(member, refusal ? Message(*refusal) : Message(WaitingMessage{0, nodes, {}}));
+}
+
+std::vector<OfferMessage> HubChannel::newcomers() const {
+  std::vector<OfferMessage> offers;
+  for (const auto& [member, offer] : spares_) {
+    if (hub_->has(member)) offers.push_back(offer);
+  }
+  return offers;
+}
+
+Connections HubChannel::release() {
+  Connections left{
+      .hub = std::move(hub_), .members = members_, .names = names_, .lost = std::move(lost_)};
+  for (auto& [member, offer] : spares_) left.news->messages.emplace_back(member, std::move(offer));
+  for (auto& heard : for_the_next_) left.news->messages.push_back(std::move(heard));
+  for (const auto& [member, place] : members_) {
+    if (!left.hub->has(member)) left.news->gone.emplace_back(member, kClosedByOther);
+  }
+  listen_for_the_next(left);
+  return left;
 }
 
 void HubChannel::take_stop(int member, int node, StopCause cause) {
@@ -105,7 +148,7 @@ void HubChannel::take_stop(int member, int node, StopCause cause) {
   } else {
     cause.at = now;
   }
-  if (!account(node).cause) account(node).cause = cause;
+  take_cause(account(node), cause);
   stop_all(cause, node);
 }
 
@@ -124,10 +167,13 @@ void HubChannel::lose(int member, const std::string& why) {
   const auto found = members_.find(member);
   if (found == members_.end()) return;
   const int node = found->second;
+  lost_.push_back(names_.at(static_cast<std::size_t>(node)));
+  // The next round's business.
+  if (decided_) return;
   members_.erase(found);
   awaited_.erase(node);
   // Whoever has told its end, or why it stops, may go.
-  if (decided_ || account(node).ending || account(node).cause) return decide_when_complete();
+  if (account(node).ending || account(node).cause) return decide_when_complete();
   if (done_) {
     if (events_.remark) events_.remark(lost_after_work(account(node).host));
   } else {
@@ -139,7 +185,7 @@ void HubChannel::lose(int member, const std::string& why) {
 
 void HubChannel::tell_stop(const StopCause& own) {
   if (done_) return;
-  if (!account(mine_).cause) account(mine_).cause = own;
+  take_cause(account(mine_), own);
   stop_all(own, mine_);
 }
 
@@ -178,7 +224,8 @@ void HubChannel::decide_when_complete() {
 
 void HubChannel::decide_now() {
   if (std::exchange(decided_, true)) return;
-  const JobVerdict verdict = judge(done_ ? without_causes(accounts_) : accounts_);
+  const JobVerdict verdict =
+      with_next_round(judge(done_ ? without_causes(accounts_) : accounts_), false);
   send_verdict(verdict);
   events_.verdict(verdict);
 }
@@ -191,6 +238,16 @@ void HubChannel::send_verdict(const JobVerdict& verdict) {
   for (const auto& [member, node] : members_) {
     const bool shows_it = node == 0 || node == verdict.first.node;
     hub_->send(member, shows_it ? Message(VerdictMessage{verdict}) : Message(brief));
+  }
+  if (verdict.next) return;
+  const RefusalMessage not_needed{
+      .status = 0, .node = -1, .text = "the job has ended; this node was not needed"};
+  const RefusalMessage too_late{
+      .status = 1,
+      .node = -1,
+      .text = "the job ended while this node was on its way back; start it again on all nodes"};
+  for (const auto& [member, offer] : spares_) {
+    hub_->send(member, doorkeeper() ? not_needed : too_late);
   }
 }
 

@@ -18,8 +18,9 @@ namespace paddle_launch {
 class HubChannel final : public JobChannel {
  public:
   // `members`: the place of each member in the roster. The hub may have lost one of them already.
+  // `spares`: who is connected to an elastic job and has no place in this round.
   HubChannel(EventLoop& loop, std::unique_ptr<Hub> hub, const Roster& roster,
-             std::map<int, int> members);
+             std::map<int, int> members, std::map<int, OfferMessage> spares = {});
 
   void set_events(Events events) override;
   void tell_stop(const StopCause& own) override;
@@ -29,14 +30,17 @@ class HubChannel final : public JobChannel {
   void decide_now() override;
   void tell(const Message& message) override;
   void close() override;
+  Connections release() override;
   bool is_hub() const override { return true; }
+  bool has_endings() const override { return awaited_.size() < accounts_.size(); }
+  std::vector<OfferMessage> newcomers() const override;
   std::optional<ClockDifference> wall_clock_of(int node) const override;
 
  private:
   void take(int member, Message message);
   void take_stop(int member, int node, StopCause cause);
   void take_ending(int member, int node, PodEnding ending);
-  void refuse_latecomer(int member);
+  void take_newcomer(int member, const Message& message);
   void lose(int member, const std::string& why);
   void stop_all(const StopCause& cause, int but_node);
   void decide_when_complete();
@@ -46,10 +50,14 @@ class HubChannel final : public JobChannel {
   EventLoop& loop_;
   std::unique_ptr<Hub> hub_;
   int mine_;
-  std::map<int, int> members_;                  // member of the hub → place in the roster
-  std::vector<std::pair<int, Message>> early_;  // until somebody listens
+  std::map<int, int> members_;                         // member of the hub → place in the roster
+  std::map<int, OfferMessage> spares_;                 // newcomers among them
+  std::vector<std::pair<int, Message>> early_;         // until somebody listens
+  std::vector<std::pair<int, Message>> for_the_next_;  // round, after the verdict
   std::vector<PodAccount> accounts_;
-  std::set<int> awaited_;  // the places that have neither ended nor gone
+  std::vector<std::string> names_;  // of the pods
+  std::vector<std::string> lost_;   // of these
+  std::set<int> awaited_;           // the places that have neither ended nor gone
   Events events_;
   bool stopping_ = false;
   bool done_ = false;  // all workers have ended well

@@ -7,7 +7,10 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "launcher/channel/connections.h"
 #include "launcher/channel/message.h"
 #include "launcher/job/ending.h"
 #include "launcher/job/link_check.h"
@@ -24,12 +27,21 @@ class JobChannel {
     std::function<void(int node, const Message&)> other;  // what --check and parameter servers say
   };
 
+  // Asked once, where the verdict is made: whether the job goes on. `hub_is_lost`: the verdict is
+  // a member's own.
+  using Policy = std::function<std::optional<NextRound>(const JobVerdict&, bool hub_is_lost)>;
+
+  // The hub of an elastic job: somebody new wants to take part. May refuse it.
+  using Doorkeeper = std::function<std::optional<RefusalMessage>(const OfferMessage&)>;
+
   JobChannel() = default;
   JobChannel(const JobChannel&) = delete;
   JobChannel& operator=(const JobChannel&) = delete;
   virtual ~JobChannel() = default;
 
   virtual void set_events(Events events) = 0;
+  void set_policy(Policy policy) { policy_ = std::move(policy); }
+  void set_doorkeeper(Doorkeeper doorkeeper) { doorkeeper_ = std::move(doorkeeper); }
   // This pod's own reason to stop.
   virtual void tell_stop(const StopCause& own) = 0;
   virtual void tell_kill() = 0;
@@ -45,9 +57,28 @@ class JobChannel {
   // Waits, for a short time at most, until everybody has what was sent to them.
   virtual void close() = 0;
 
+  // After a verdict with another round; the channel itself is of no more use.
+  virtual Connections release() = 0;
+
   virtual bool is_hub() const = 0;
+  // Some pod has told its end: its work is done, and another round would do it again.
+  virtual bool has_endings() const { return false; }
+  // Who waits for the next round.
+  virtual std::vector<OfferMessage> newcomers() const { return {}; }
   // The hub knows, once it has asked: what a node's clock shows, less what ours does.
   virtual std::optional<ClockDifference> wall_clock_of(int node) const = 0;
+
+ protected:
+  JobVerdict with_next_round(JobVerdict verdict, bool hub_is_lost) const {
+    if (policy_) verdict.next = policy_(verdict, hub_is_lost);
+    return verdict;
+  }
+  bool has_policy() const { return static_cast<bool>(policy_); }
+  const Doorkeeper& doorkeeper() const { return doorkeeper_; }
+
+ private:
+  Policy policy_;
+  Doorkeeper doorkeeper_;
 };
 
 }  // namespace paddle_launch

@@ -118,6 +118,14 @@ std::vector<std::string> silent_pods(const std::vector<PodAccount>& pods, StopCa
   return hosts;
 }
 
+bool was_asked_to_end(const PodAccount& pod) {
+  if (pod.ending && pod.ending->asked_to_end) return true;
+  const std::optional<StopCause> cause = cause_of(pod);
+  const bool is_told = cause && cause->kind == StopCause::Kind::Interrupted;
+  // Of a pod whose processes had ended before: its own words say that all was well.
+  return is_told || (pod.cause && pod.cause->kind == StopCause::Kind::Interrupted);
+}
+
 }  // namespace
 
 std::vector<PodAccount> without_causes(std::vector<PodAccount> pods) {
@@ -136,6 +144,8 @@ JobVerdict judge(const std::vector<PodAccount>& pods) {
                            pod.ending->stopped.end());
   }
   std::sort(verdict.stopped.begin(), verdict.stopped.end());
+  verdict.asked_to_end =
+      static_cast<int>(std::count_if(pods.begin(), pods.end(), was_asked_to_end));
   const std::vector<TimedCause> causes = causes_in_time(pods);
   if (!causes.empty()) verdict.first = causes.front().cause;
   verdict.silent = silent_pods(pods, verdict.first.kind);

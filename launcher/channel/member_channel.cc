@@ -43,11 +43,15 @@ void MemberChannel::set_events(Events events) {
 }
 
 void MemberChannel::take(Message message) {
+  if (hub_decided_) return for_the_next_.push_back(std::move(message));
   if (auto* stop = std::get_if<StopMessage>(&message)) return take_stop(stop->cause);
   if (std::holds_alternative<KillMessage>(message)) return events_.kill();
   if (auto* verdict = std::get_if<VerdictMessage>(&message)) {
     failed_ = verdict->verdict.first.status != 0;
+    hub_decided_ = !decided_;
+    const bool is_last = !verdict->verdict.next;
     if (!std::exchange(decided_, true)) events_.verdict(verdict->verdict);
+    if (!is_last) return;
     // The hub stays until everybody has the verdict: it need not wait for what we still print.
     shutdown(link_->fd(), SHUT_WR);
     return;
@@ -107,7 +111,16 @@ void MemberChannel::decide_now() {
   verdict.silent.clear();
   const PodAccount& hub = accounts_.at(static_cast<std::size_t>(hub_));
   if (!hub.cause) verdict.silent.push_back(hub.host);
-  events_.verdict(verdict);
+  events_.verdict(with_next_round(std::move(verdict), true));
+}
+
+Connections MemberChannel::release() {
+  Connections left;
+  if (!hub_decided_ || link_->fd() < 0) return left;
+  left.link = std::move(link_);
+  for (Message& message : for_the_next_) left.news->messages.emplace_back(0, std::move(message));
+  listen_for_the_next(left);
+  return left;
 }
 
 // mpirun throws away what is still to be printed once one of us has ended with a failure.

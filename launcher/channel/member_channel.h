@@ -30,6 +30,8 @@ class MemberChannel final : public JobChannel {
   void tell(const Message& message) override;
   // After a failure: until the hub, who may speak for all, has printed its report and ended.
   void close() override;
+  // Without a link where the hub is lost, or gave no verdict.
+  Connections release() override;
   bool is_hub() const override { return false; }
   std::optional<ClockDifference> wall_clock_of(int) const override { return std::nullopt; }
 
@@ -50,6 +52,8 @@ class MemberChannel final : public JobChannel {
   bool done_ = false;  // all workers of the job have ended well, says the hub
   bool decided_ = false;
   bool failed_ = false;  // so says the hub's verdict
+  bool hub_decided_ = false;
+  std::vector<Message> for_the_next_;  // round, after the verdict
 };
 
 }  // namespace paddle_launch

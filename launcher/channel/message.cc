@@ -19,6 +19,7 @@ void fields(Wire& wire, Of<Wire, PodClaim>& claim) {
   wire.texts(claim.ips, kWholeText);
   wire.number(claim.nodes, kRanks);
   wire.maybe(claim.place, [&](auto& place) { wire.number(place, kRanks); });
+  wire.number(claim.round, kRoundOrNone);
   wire.flag(claim.sort_ip);
   wire.flag(claim.check);
   wire.text(claim.layout, kCommand);
@@ -76,6 +77,7 @@ void fields(Wire& wire, Of<Wire, RosterMessage>& message) {
   wire.packed(message.packed_pods);
   wire.texts(message.warnings, kText);
   wire.packed(message.gift);
+  fields(wire, message.round);
 }
 
 template <typename Wire>

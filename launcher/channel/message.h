@@ -39,6 +39,7 @@ struct RosterMessage {
   std::string packed_pods{};
   std::vector<std::string> warnings{};
   std::string gift{};  // what the first pod has for everyone
+  RoundState round{};
   bool operator==(const RosterMessage&) const = default;
 };
 

@@ -19,11 +19,12 @@ class SoloChannel final : public JobChannel {
   void work_is_done() override { done_ = !stopping_; }
   void tell_ending(const PodEnding& mine) override {
     const std::vector<PodAccount> me = {PodAccount{.ending = mine}};
-    events_.verdict(judge(done_ ? without_causes(me) : me));
+    events_.verdict(with_next_round(judge(done_ ? without_causes(me) : me), false));
   }
   void decide_now() override {}
   void tell(const Message&) override {}
   void close() override {}
+  Connections release() override { return {}; }
   bool is_hub() const override { return true; }
   std::optional<ClockDifference> wall_clock_of(int) const override { return std::nullopt; }
 

@@ -10,6 +10,8 @@
 namespace paddle_launch {
 namespace {
 
+constexpr unsigned kKinds = static_cast<unsigned>(StopCause::Kind::StoppedFromOutside) + 1;
+
 // A message of random kind with random lists, texts and numbers within their ranges.
 class AnyMessage {
  public:
@@ -18,19 +20,28 @@ class AnyMessage {
   Message next() {
     switch (random_() % 4) {
       case 0:
-        return EndingMessage{{.own = cause(), .failures = failures(), .stopped = names()}};
+        return EndingMessage{{.own = cause(),
+                              .failures = failures(),
+                              .stopped = names(),
+                              .asked_to_end = random_() % 2 == 0}};
       case 1:
         return VerdictMessage{{.first = cause(),
                                .doubt = text(),
                                .aborted = names(),
                                .stopped = names(),
                                .failures = failures(),
-                               .silent = {text(), text()}}};
+                               .silent = {text(), text()},
+                               .asked_to_end = rank(),
+                               .next = next_round()}};
       case 2:
         return ClockMessage{.steady = sample_time(wide()), .wall_ns = wide()};
       default:
-        return RosterMessage{
-            .mine = rank(), .hub = rank(), .packed_pods = text(), .warnings = {text()}};
+        return RosterMessage{.mine = rank(),
+                             .hub = rank(),
+                             .packed_pods = text(),
+                             .warnings = {text()},
+                             .gift = text(),
+                             .round = round()};
     }
   }
 
@@ -45,11 +56,16 @@ class AnyMessage {
     return bytes;
   }
   StopCause cause() {
-    return {.kind = static_cast<StopCause::Kind>(random_() % 6),
+    return {.kind = static_cast<StopCause::Kind>(random_() % kKinds),
             .node = rank(),
             .status = static_cast<int>(random_() % 256),
             .text = text(),
             .at = sample_time(wide())};
+  }
+  RoundState round() { return {.number = rank(), .restarts = rank(), .quick_failures = rank()}; }
+  std::optional<NextRound> next_round() {
+    if (random_() % 3 == 0) return std::nullopt;
+    return NextRound{round(), std::chrono::milliseconds(rank())};
   }
   std::vector<int> ranks() {
     std::vector<int> ranks(random_() % 50);

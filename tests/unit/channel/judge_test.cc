@@ -118,6 +118,48 @@ TEST(Judge, AnInterruptAfterTheOwnEndCounts) {
   EXPECT_TRUE(verdict.aborted.empty());
 }
 
+TEST(Judge, CountsTheLaunchersThatWereAskedToEnd) {
+  auto pods = four_pods();
+  EXPECT_EQ(judge(pods).asked_to_end, 0);
+  pods[0].ending->asked_to_end = true;
+  EXPECT_EQ(judge(pods).asked_to_end, 1) << "after its processes had ended well";
+  pods[1].ending = failed(1, 3, 9, 20);
+  pods[1].ending->asked_to_end = true;
+  EXPECT_EQ(judge(pods).asked_to_end, 2) << "after its trainer had failed";
+  pods[2].ending->own = cause(Kind::Interrupted, 2, 143, 30, "interrupted");
+  EXPECT_EQ(judge(pods).asked_to_end, 3) << "as it says in the end";
+  pods[3].ending.reset();
+  pods[3].cause = cause(Kind::Interrupted, 3, 130, 40, "interrupted");
+  EXPECT_EQ(judge(pods).asked_to_end, 4) << "as it said before it went";
+  EXPECT_EQ(judge(pods).first.kind, Kind::WorkerFailed);
+}
+
+TEST(Judge, ALauncherThatWasAskedToEndCountsOnce) {
+  auto pods = four_pods();
+  pods[2].ending->own = cause(Kind::Interrupted, 2, 143, 30, "interrupted");
+  pods[2].ending->asked_to_end = true;
+  pods[2].cause = pods[2].ending->own;
+  EXPECT_EQ(judge(pods).asked_to_end, 1);
+}
+
+TEST(Judge, AnInterruptAfterAnEndOfItsOwnCountsAsWell) {
+  auto pods = four_pods();
+  pods[1].cause = cause(Kind::Interrupted, 1, 130, 10, "interrupted");
+  EXPECT_EQ(judge(pods).asked_to_end, 1) << "its processes had ended well";
+  pods[2].ending = failed(2, 4, 7, 20);
+  pods[2].cause = cause(Kind::Interrupted, 2, 130, 30, "interrupted");
+  EXPECT_EQ(judge(pods).asked_to_end, 2) << "its trainer had failed";
+}
+
+TEST(Judge, NobodyWasAskedToEndByALostNodeOrAFailure) {
+  auto pods = four_pods();
+  pods[1].ending = failed(1, 3, 9, 20);
+  pods[1].cause = pods[1].ending->own;
+  pods[3].ending.reset();
+  pods[3].cause = cause(Kind::PodLost, 3, 75, 10, "node 10.0.0.4 was lost");
+  EXPECT_EQ(judge(pods).asked_to_end, 0);
+}
+
 TEST(Judge, NamesWhoDidNotTellHowTheyEnded) {
   auto pods = four_pods();
   pods[1].ending = failed(1, 2, 5, 10);

@@ -101,18 +101,22 @@ inline OfferMessage sample_offer_message() {
 }
 
 inline std::vector<Message> sample_messages() {
+  const RoundState round{.number = 7, .restarts = 2, .quick_failures = 1};
   const PodEnding ending{.own = sample_cause(),
                          .failures = {sample_failure(), FailureRecord{}},
                          .stopped = names_of(Role::Trainer, {8, 9, 10, 3, 3, 2, 10'000'000, 0}),
                          .confession = sample_suspicion(),
-                         .first_is_echo = true};
+                         .first_is_echo = true,
+                         .asked_to_end = true};
   const JobVerdict verdict{.first = sample_cause(),
                            .doubt = "the clocks differ by more than the failures",
                            .aborted = {{Role::Server, 1}, {Role::Trainer, 5}, {Role::Server, 2}},
                            .stopped = names_of(Role::HeterWorker, {0, 1, 2, 3, 4, 6, 7}),
                            .failures = {sample_failure()},
                            .suspicion = sample_suspicion(),
-                           .silent = {"10.0.0.3", "10.0.0.4"}};
+                           .silent = {"10.0.0.3", "10.0.0.4"},
+                           .asked_to_end = 3,
+                           .next = NextRound{round, std::chrono::milliseconds(60'000)}};
   const PodOffer pod{
       .name = {},
       .host = "10.0.0.1",
@@ -122,8 +126,12 @@ inline std::vector<Message> sample_messages() {
   return {
       sample_offer_message(),
       WaitingMessage{.missing = 3, .nodes = 4096, .names = {"10.0.0.3", "node 17"}},
-      RosterMessage{
-          .mine = 2, .hub = 1, .packed_pods = pack_pods({pod, pod}, {}), .warnings = {"hm", ""}},
+      RosterMessage{.mine = 2,
+                    .hub = 1,
+                    .packed_pods = pack_pods({pod, pod}, {}),
+                    .warnings = {"hm", ""},
+                    .gift = "an id",
+                    .round = round},
       RefusalMessage{.status = 2, .node = 17, .text = "10.0.0.3 says --sort_ip, others do not"},
       StopMessage{sample_cause()},
       KillMessage{},
