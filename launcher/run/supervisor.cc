@@ -63,7 +63,8 @@ Supervisor::~Supervisor() {
 
 RoundResult Supervisor::run() {
   loop_.run();
-  return {policy_.outcome(), policy_.exits(), survivors_, interrupted_after_verdict_};
+  return {policy_.outcome(), policy_.exits(), survivors_, interrupted_after_verdict_,
+          ending_signal_};
 }
 
 void Supervisor::take_reports() {
@@ -109,6 +110,7 @@ void Supervisor::take(int signal) {
   if (signal == SIGTSTP) return begin_suspension();
   if (signal == SIGCHLD) return reap_strangers();
   interrupted_after_verdict_ = interrupted_after_verdict_ || policy_.has_verdict();
+  if (ending_signal_ == 0) ending_signal_ = signal;
   carry_out(policy_.interrupted(signal, std::chrono::steady_clock::now()));
 }
 
@@ -171,8 +173,9 @@ void Supervisor::guard_is_gone() {
   loop_.stop();
   if (policy_.guard_lost() == StopPolicy::Order::Stop)
     news_.verdict(policy_.outcome(), policy_.alive());
-  for (const pid_t pid : kill_children(console_.pid(), kPatienceWithSigkill))
-    survivors_.push_back(pid);
+  std::vector<pid_t> spared = spared_;
+  spared.push_back(console_.pid());
+  for (const pid_t pid : kill_children(spared, kPatienceWithSigkill)) survivors_.push_back(pid);
 }
 
 // Our lines wait in the console's queue while its reader is slow: send them on when there is room.

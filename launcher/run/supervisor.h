@@ -3,6 +3,8 @@
 // signals, asks the stop policy, gives the guard its orders.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <vector>
 
@@ -22,6 +24,7 @@ struct RoundResult {
   std::vector<ProcessExit> exits;
   std::vector<int> survivors;      // pids that SIGKILL did not end
   bool user_is_impatient = false;  // an interrupt came when the end was decided already
+  int ending_signal = 0;  // the first that asked this launcher to end; not always the cause
 };
 
 struct SupervisorNews {
@@ -42,6 +45,8 @@ class Supervisor {
   Supervisor& operator=(const Supervisor&) = delete;
   ~Supervisor();
 
+  // A child of the launcher that has nothing to do with this round.
+  void spare(pid_t child) { spared_.push_back(child); }
   // Returns when the last process of this pod is gone.
   RoundResult run();
 
@@ -76,11 +81,13 @@ class Supervisor {
   SupervisorNews news_;
   Alarm doubt_;  // whether a signal that ended a worker is meant for the whole job
   std::vector<int> survivors_;
+  std::vector<pid_t> spared_;
   bool console_watched_ = false;
   bool drained_ = false;
   bool suspending_ = false;
   bool workers_done_told_ = false;
   bool interrupted_after_verdict_ = false;
+  int ending_signal_ = 0;
 };
 
 }  // namespace paddle_launch

@@ -35,6 +35,7 @@ class FakeChannel final : public JobChannel {
   }
   void work_is_done() override { heard_.emplace_back("work is done"); }
   void close() override {}
+  Connections release() override { return {}; }
   bool is_hub() const override { return hub_; }
   std::optional<ClockDifference> wall_clock_of(int) const override { return std::nullopt; }
 
