@@ -73,6 +73,11 @@ void add_lists(std::vector<EnvVar> lists, const PaddleEnvSettings& settings, int
   }
 }
 
+void add_round(const RoundState& round, PaddleEnv& env) {
+  env.common.emplace_back("PADDLE_RESTART_COUNT", std::to_string(round.restarts));
+  env.common.emplace_back("PADDLE_LAUNCH_ROUND", std::to_string(round.number));
+}
+
 std::string gloo_folder(const PaddleEnvSettings& settings, const std::string& pod_name) {
   return settings.temporary_dir + "/paddle-launch-gloo-" + pod_name;
 }
@@ -97,6 +102,7 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
       {"POD_NAME", world.pod_name},
       {"PADDLE_LAUNCH_JOB", settings.job_id},
   };
+  add_round(settings.round, env);
   env.common.insert(env.common.end(), settings.more.begin(), settings.more.end());
   // --gpus names cards as nvidia-smi numbers them; CUDA's own default order is "fastest first".
   // Whoever set either variable has numbered the cards already.

@@ -8,6 +8,7 @@
 
 #include "launcher/job/environment.h"
 #include "launcher/job/process_spec.h"
+#include "launcher/job/round_state.h"
 #include "launcher/job/world_plan.h"
 
 namespace paddle_launch {
@@ -19,7 +20,8 @@ struct PaddleEnvSettings {
   std::string temporary_dir;
   bool under_scheduler = false;  // mpirun, mpiexec or srun started this launcher
   bool rpc = false;              // --run_mode rpc
-  std::vector<EnvVar> more{};    // what the launcher hands over besides
+  RoundState round{};
+  std::vector<EnvVar> more{};  // what the launcher hands over besides
 };
 
 struct PaddleEnv {
@@ -35,6 +37,9 @@ constexpr std::size_t kLongestValue = 120 * 1024;
 // others in one directory.
 void add_lists(std::vector<EnvVar> lists, const PaddleEnvSettings& settings, int number,
                PaddleEnv& env);
+
+// Which try this is: a script that resumes from a checkpoint may want to know.
+void add_round(const RoundState& round, PaddleEnv& env);
 
 // Only named, never made: rendezvous 3 is HTTP and does not use it, but readers want it set.
 std::string gloo_folder(const PaddleEnvSettings& settings, const std::string& pod_name);

@@ -98,6 +98,7 @@ PaddleEnv common_server_env(const ServerWorld& world, const ServerSpec& spec,
       {"POD_NAME", world.pod_name},
       {"PADDLE_LAUNCH_JOB", settings.job_id},
   };
+  add_round(settings.round, env);
   std::vector<EnvVar> lists = {{"PADDLE_PSERVERS_IP_PORT_LIST", endpoints(world.servers)},
                                {"PADDLE_TRAINER_ENDPOINTS", endpoints(world.workers)}};
   if (!world.heter_workers.empty()) {

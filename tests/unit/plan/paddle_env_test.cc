@@ -60,6 +60,17 @@ TEST(CommonEnv, KeepsTheUsersWishForGloo) {
   EXPECT_EQ(common(world_of(1, 0), {{"PADDLE_WITH_GLOO", "1"}}).at("PADDLE_WITH_GLOO"), "1");
 }
 
+TEST(CommonEnv, TellsWhichTryThisIs) {
+  EXPECT_EQ(common(world_of(1, 0)).at("PADDLE_RESTART_COUNT"), "0");
+  EXPECT_EQ(common(world_of(1, 0)).at("PADDLE_LAUNCH_ROUND"), "0");
+  PaddleEnvSettings settings = kSettings;
+  settings.round = {.number = 5, .restarts = 2, .quick_failures = 1};
+  const PaddleEnv env = common_env(world_of(1, 0), settings, {});
+  const Variables variables(env.common.begin(), env.common.end());
+  EXPECT_EQ(variables.at("PADDLE_RESTART_COUNT"), "2");
+  EXPECT_EQ(variables.at("PADDLE_LAUNCH_ROUND"), "5");
+}
+
 TEST(TrainerEnv, SeparatesTheCardsOfOneTrainerByCommas) {
   const WorldPlan world = world_of(2, 2);
   EXPECT_EQ(own(world, 1).at("FLAGS_selected_gpus"), "2,3");
@@ -124,6 +135,19 @@ TEST(CommonEnv, TheLocalSizeIsTheNodesAndNotTheLaunchers) {
   EXPECT_EQ(common(world).at("PADDLE_LOCAL_SIZE"), "2");
   world.local_size = 8;
   EXPECT_EQ(common(world).at("PADDLE_LOCAL_SIZE"), "8");
+}
+
+TEST(PlanCollective, AnOuterJobsRoundIsNotInherited) {
+  const Environment user{
+      {"HOME", "/root"}, {"PADDLE_LAUNCH_ROUND", "8"}, {"PADDLE_RESTART_COUNT", "8"}};
+  PaddleEnvSettings settings = kSettings;
+  settings.round = {.number = 3, .restarts = 1};
+  const PodPlan plan =
+      plan_collective(world_of(1, 0), settings, {"/bin/true", {"/bin/true"}}, user, {}, false);
+  EXPECT_EQ(plan.processes.inherited, (std::vector<EnvVar>{{"HOME", "/root"}}));
+  const Variables told(plan.processes.common_env.begin(), plan.processes.common_env.end());
+  EXPECT_EQ(told.at("PADDLE_LAUNCH_ROUND"), "3");
+  EXPECT_EQ(told.at("PADDLE_RESTART_COUNT"), "1");
 }
 
 TEST(PlanCollective, GivesEachTrainerItsLogItsCpusAndRankZeroTheInput) {

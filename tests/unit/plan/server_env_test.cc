@@ -153,6 +153,18 @@ TEST(PlanServers, NoProcessInheritsWhatIsAnotherOnes) {
   EXPECT_EQ(as_map(plan.processes.processes[0].env).at("CUDA_VISIBLE_DEVICES"), "3");
 }
 
+TEST(PlanServers, AllProcessesKnowWhichTryThisIsAndNoneOfAnOuterJobs) {
+  const Environment user = {
+      {"PADDLE_LAUNCH_ROUND", "8"}, {"PADDLE_RESTART_COUNT", "8"}, {"HOME", "/root"}};
+  PaddleEnvSettings settings = kSettings;
+  settings.round = {.number = 3, .restarts = 1};
+  const PodPlan plan = plan_servers(world_of(interleaved(), {"n1", "n3", "n2"}), interleaved(),
+                                    settings, kProgram, {}, user, false);
+  EXPECT_EQ(as_map(plan.processes.inherited), (Variables{{"HOME", "/root"}}));
+  EXPECT_EQ(as_map(plan.processes.common_env).at("PADDLE_LAUNCH_ROUND"), "3");
+  EXPECT_EQ(as_map(plan.processes.common_env).at("PADDLE_RESTART_COUNT"), "1");
+}
+
 TEST(PlanAsItIs, TheEnvironmentStaysAsItIs) {
   ServerSpec spec;
   spec.as_it_is = ProcessName{Role::Server, 1};
