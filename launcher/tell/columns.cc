@@ -51,4 +51,20 @@ std::string padded(std::string_view text, std::size_t width) {
   return std::string(text).append(width - std::min(width, columns(text)), ' ');
 }
 
+std::string in_columns(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      text += "  " + (i + 1 < row.size() ? padded(row[i], widths[i]) : row[i]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
 }  // namespace paddle_launch

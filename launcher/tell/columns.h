@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace paddle_launch {
 
@@ -16,5 +17,8 @@ std::string cut_to_columns(std::string_view text, std::size_t most);
 
 // Filled up with spaces.
 std::string padded(std::string_view text, std::size_t width);
+
+// A line for each row, two spaces before it and between its cells; the last cell is not filled up.
+std::string in_columns(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace paddle_launch

@@ -40,7 +40,8 @@ std::string shell_quoted(const std::vector<std::string>& argv) {
 
 std::string log_start_line(const ProcessPlan& plan, const ProcessSpec& spec,
                            const std::string& when) {
-  return fmt::format("{}{} {} of {}: {} ====\n", kLogLineMark, when, name_of_spec(spec),
+  const std::string again = plan.round > 0 ? fmt::format("round {}, ", plan.round) : "";
+  return fmt::format("{}{} {}{} of {}: {} ====\n", kLogLineMark, when, again, name_of_spec(spec),
                      plan.size_of(spec.role), one_line(shell_quoted(plan.argv)));
 }
 

@@ -32,5 +32,12 @@ TEST(Padded, FillsByColumnsNotByBytes) {
   EXPECT_EQ(padded("long", 2), "long");
 }
 
+TEST(InColumns, AlignsAllCellsButFillsNoLineUp) {
+  EXPECT_EQ(in_columns({{"round", "lasted", "why"}, {"0", "12.3 s", "done"}}),
+            "  round  lasted  why\n"
+            "  0      12.3 s  done\n");
+  EXPECT_EQ(in_columns({}), "");
+}
+
 }  // namespace
 }  // namespace paddle_launch

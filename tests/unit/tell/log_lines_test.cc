@@ -15,6 +15,20 @@ TEST(LogStartLine, NamesDateRankAndCommand) {
             "--name 'a b' ====\n");
 }
 
+TEST(LogStartLine, NamesEveryRoundButTheFirst) {
+  ProcessPlan plan;
+  plan.argv = {"true"};
+  plan.world_size = 4;
+  EXPECT_EQ(log_start_line(plan, {.rank = 2}, "now"),
+            "==== paddle-launch now rank 2 of 4: true ====\n");
+  plan.round = 1;
+  EXPECT_EQ(log_start_line(plan, {.rank = 2}, "now"),
+            "==== paddle-launch now round 1, rank 2 of 4: true ====\n");
+  plan.round = 12;
+  EXPECT_EQ(log_start_line(plan, {.role = Role::Server}, "now"),
+            "==== paddle-launch now round 12, server 0 of 0: true ====\n");
+}
+
 TEST(LogStartLine, CountsServersApartFromRanks) {
   ProcessPlan plan;
   plan.argv = {"true"};

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/tell/rounds.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "launcher/tell/columns.h"
+#include "launcher/tell/words.h"
+
+namespace paddle_launch {
+namespace {
+
+using Kind = StopCause::Kind;
+
+bool is_wish(const StopCause& cause) {
+  return cause.kind == Kind::WorkerFailed && cause.status == kStartMeAgain;
+}
+
+bool is_failure(const ToldRound& round, const NextRound& next) {
+  return next.state.restarts > round.state.restarts;
+}
+
+std::string how_it_ended(const StopCause& cause) {
+  return cause.kind == Kind::Completed ? "completed" : one_line(cause.text);
+}
+
+}  // namespace
+
+std::string short_span(std::chrono::milliseconds span) {
+  constexpr std::chrono::minutes kMinute{1};
+  if (span >= kMinute) return how_long(std::chrono::duration_cast<std::chrono::seconds>(span));
+  const auto tenths = (span.count() + 50) / 100;
+  if (tenths % 10 == 0) return fmt::format("{} s", tenths / 10);
+  return fmt::format("{}.{} s", tenths / 10, tenths % 10);
+}
+
+std::string next_round_line(const ToldRound& ended, const NextRound& next, int most_restarts) {
+  const std::string cause = how_it_ended(ended.cause);
+  const std::string soon =
+      next.pause.count() > 0 ? fmt::format(" in {}", short_span(next.pause)) : "";
+  if (is_failure(ended, next)) {
+    return fmt::format("round {} failed: {}; starting again{} (restart {} of {})",
+                       ended.state.number, cause, soon, next.state.restarts, most_restarts);
+  }
+  if (is_wish(ended.cause)) {
+    return fmt::format("round {} ended: {}, which asks to be started again; starting again{}",
+                       ended.state.number, cause, soon);
+  }
+  return fmt::format("round {} ended: {}; gathering the nodes of the next round",
+                     ended.state.number, cause);
+}
+
+std::string no_next_round_line(const ToldRound& ended, const RestartSpec& restarts) {
+  const Kind kind = ended.cause.kind;
+  const bool is_failure =
+      kind == Kind::WorkerFailed || kind == Kind::GuardLost || kind == Kind::PodLost;
+  if (!is_failure || restarts.most == 0) return "";
+  if (ended.state.restarts >= restarts.most) {
+    return fmt::format("not started again: no restart is left (--max_restart {})", restarts.most);
+  }
+  if (kind == Kind::PodLost && restarts.on.lost_node) {
+    return "not started again: nobody could take the place of the lost node";
+  }
+  return fmt::format("not started again: --restart_on does not name {}",
+                     kind == Kind::PodLost ? "lost_node" : "this cause");
+}
+
+std::vector<std::string> hook_lines(const std::string& output) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < output.size();) {
+    const std::size_t end = std::min(output.find('\n', begin), output.size());
+    lines.push_back("pre_hook: " + one_line(output.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::string rounds_table(const std::vector<ToldRound>& rounds, std::size_t least) {
+  if (rounds.size() < least) return "";
+  std::vector<std::vector<std::string>> rows = {
+      {"round", "restarts", "nodes", "trainers", "lasted", "ended by"}};
+  for (const ToldRound& round : rounds) {
+    rows.push_back({std::to_string(round.state.number), std::to_string(round.state.restarts),
+                    std::to_string(round.nodes), std::to_string(round.trainers),
+                    short_span(round.lasted), how_it_ended(round.cause)});
+  }
+  return "Rounds of this job, as this node saw them:\n" + in_columns(rows);
+}
+
+}  // namespace paddle_launch
