@@ -123,8 +123,21 @@ std::string both_claim(const OfferMessage& one, const OfferMessage& other) {
 }
 
 void throw_refusal(const RefusalMessage& refusal) {
+  if (refusal.status == 0) throw NoLongerNeeded(refusal.text);
   if (refusal.status == kNodeMissingStatus) throw NodeMissing(refusal.text);
+  // Somebody ended another node's launcher: this one ends as it did.
+  constexpr int kSignalBase = 128;
+  if (refusal.status > kSignalBase) {
+    throw StoppedBySignal(refusal.status - kSignalBase, refusal.text);
+  }
   throw LaunchError(refusal.text);
+}
+
+RefusalMessage refusal_because(const StoppedBySignal& stopped, const OfferMessage& mine) {
+  constexpr int kSignalBase = 128;
+  return {.status = kSignalBase + stopped.signal,
+          .node = -1,
+          .text = fmt::format("{}: {}", node_name(mine), stopped.what())};
 }
 
 OfferMessage offer_message(const PodClaim& claim, const PodOffer& offer) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "launcher/channel/message.h"
+#include "launcher/job/errors.h"
 
 namespace paddle_launch {
 
@@ -27,6 +28,9 @@ std::string both_claim(const OfferMessage& one, const OfferMessage& other);
 
 // NodeMissing or LaunchError, by its status.
 [[noreturn]] void throw_refusal(const RefusalMessage& refusal);
+
+// The reason of a pod whose user ended it between two rounds.
+RefusalMessage refusal_because(const StoppedBySignal& stopped, const OfferMessage& mine);
 
 // What a pod says of itself to the hub. Long lists travel as their digest.
 OfferMessage offer_message(const PodClaim& claim, const PodOffer& offer);

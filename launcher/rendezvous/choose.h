@@ -15,6 +15,7 @@ enum class Way {
   Tcp,        // --ips or --master says where
   Tasks,      // whoever started the launchers together joins them, through a plugin
   SlurmStep,  // over TCP; the step says where
+  Elastic,    // etcd says who there is
 };
 
 struct Choice {

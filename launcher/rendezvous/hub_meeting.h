@@ -52,7 +52,6 @@ class HubMeeting {
   void knock();
 
   Met complete(const GiftMaker& gift);
-  std::uint32_t address_of_most() const;
   std::map<int, int> places() const;
 
   EventLoop& loop_;

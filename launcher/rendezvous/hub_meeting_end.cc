@@ -2,13 +2,10 @@
 // How a meeting ends well: everyone's place, and the roster for all.
 #include <utility>
 
-#include "launcher/channel/hub_channel.h"
-#include "launcher/channel/packed_pods.h"
 #include "launcher/os/ipv4.h"
-#include "launcher/rendezvous/agreement.h"
+#include "launcher/rendezvous/give_roster.h"
 #include "launcher/rendezvous/hub_meeting.h"
 #include "launcher/rendezvous/node_order.h"
-#include "launcher/rendezvous/shared_nodes.h"
 
 namespace paddle_launch {
 
@@ -29,47 +26,13 @@ std::map<int, int> HubMeeting::places() const {
   return places;
 }
 
-// Of several networks, the one that most members of other nodes came over.
-std::uint32_t HubMeeting::address_of_most() const {
-  std::vector<std::uint32_t> addresses;
-  for (const auto& [member, offer] : arrived_) {
-    const bool is_neighbour = are_neighbours(settings_.node_of, claim_.place, offer.claim.place);
-    if (is_neighbour) continue;
-    if (const auto address = hub_->reached_by(member)) addresses.push_back(*address);
-  }
-  return most_frequent(std::move(addresses)).value_or(kLoopback);
-}
-
 Met HubMeeting::complete(const GiftMaker& gift) {
-  const std::uint32_t reached_at = address_of_most();
-  if (mine_.offer.host.empty()) mine_.offer.host = format_ipv4(reached_at);
-  Roster roster;
-  roster.pods.resize(static_cast<std::size_t>(claim_.nodes));
-  roster.node_of = settings_.node_of;
-  std::map<int, int> members = places();
-  int trainers = 0;
-  for (const auto& [member, place] : members) {
-    const PodOffer& offer = member == kMyself ? mine_.offer : arrived_.at(member).offer;
-    roster.pods.at(static_cast<std::size_t>(place)) = offer;
-    trainers += static_cast<int>(offer.trainers.size());
-  }
-  share_addresses_of_nodes(roster);
-  roster.mine = static_cast<std::size_t>(members.at(kMyself));
-  members.erase(kMyself);
-  RosterMessage message{.mine = 0,
-                        .hub = static_cast<int>(roster.mine),
-                        .packed_pods = pack_pods(roster.pods, claim_.ips),
-                        .warnings = oddities(mine_, arrived_),
-                        .gift = gift ? gift(trainers, reached_at) : std::string()};
-  for (const auto& [member, place] : members) {
-    message.mine = place;
-    hub_->send(member, message);
-  }
-  auto channel = std::make_unique<HubChannel>(loop_, std::move(hub_), roster, std::move(members));
-  return {.roster = std::move(roster),
-          .channel = std::move(channel),
-          .warnings = std::move(message.warnings),
-          .gift = std::move(message.gift)};
+  CompleteMeeting meeting{
+      .places = places(), .offers = arrived_, .mine = mine_, .node_of = settings_.node_of};
+  meeting.my_place = meeting.places.at(kMyself);
+  meeting.places.erase(kMyself);
+  Roster roster = make_roster(*hub_, meeting);
+  return give_roster(loop_, std::move(hub_), meeting, std::move(roster), gift);
 }
 
 }  // namespace paddle_launch

@@ -8,11 +8,11 @@
 
 #include "launcher/channel/clocks.h"
 #include "launcher/channel/member_channel.h"
-#include "launcher/channel/packed_pods.h"
 #include "launcher/job/errors.h"
 #include "launcher/os/ipv4.h"
 #include "launcher/os/tcp.h"
 #include "launcher/rendezvous/agreement.h"
+#include "launcher/rendezvous/give_roster.h"
 
 namespace paddle_launch {
 namespace {
@@ -65,7 +65,8 @@ Met MemberMeeting::run() {
   return {.roster = std::move(*roster_),
           .channel = std::move(channel),
           .warnings = std::move(warnings_),
-          .gift = std::move(gift_)};
+          .gift = std::move(gift_),
+          .round = round_};
 }
 
 // Each time anew: in many clusters a name is known only once its node is up.
@@ -144,22 +145,18 @@ void MemberMeeting::take(const Message& message) {
 }
 
 void MemberMeeting::take_roster(const RosterMessage& message) {
-  auto pods = unpack_pods(message.packed_pods, claim_.ips);
-  const auto mine = static_cast<std::size_t>(message.mine);
+  roster_ = read_roster(message, claim_.ips, mine_);
   hub_ = message.hub;
-  if (!pods || mine >= pods->size() || static_cast<std::size_t>(hub_) >= pods->size()) {
+  if (!roster_) {
     refusal_ = RefusalMessage{.status = 1,
                               .node = -1,
                               .text = fmt::format("the hub at {} sent a roster that makes no sense",
                                                   hub_text(settings_))};
     return loop_.stop();
   }
-  // Names, cards and ports of my own are as I know them; pods that share a node share its address.
-  mine_.host = pods->at(mine).host;
-  pods->at(mine) = mine_;
-  roster_ = Roster{.pods = std::move(*pods), .mine = mine};
   warnings_ = message.warnings;
   gift_ = message.gift;
+  round_ = message.round;
   loop_.stop();
 }
 

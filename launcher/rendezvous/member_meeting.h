@@ -59,6 +59,7 @@ class MemberMeeting {
   std::vector<Message> after_roster_;  // came in one breath with it: for the channel
   std::vector<std::string> warnings_;
   std::string gift_;
+  RoundState round_;
 };
 
 }  // namespace paddle_launch

@@ -20,6 +20,7 @@ struct Met {
   std::unique_ptr<JobChannel> channel;
   std::vector<std::string> warnings;
   std::string gift{};  // what the first pod had for everyone
+  RoundState round{};
 };
 
 // Asked on the first pod alone, once the size of the world is known: bytes for all pods.

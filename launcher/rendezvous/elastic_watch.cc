@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/rendezvous/elastic_watch.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "launcher/rendezvous/agreement.h"
+#include "launcher/rendezvous/elastic.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr int kSignalBase = 128;
+
+}  // namespace
+
+ElasticWatch::ElasticWatch(EventLoop& loop, JobRegister& job, std::chrono::milliseconds settle,
+                           OfferMessage mine)
+    : job_(job), settle_(settle), mine_(std::move(mine)), settling_(loop) {}
+
+std::optional<RefusalMessage> ElasticWatch::newcomer(const OfferMessage& offer) {
+  std::optional<std::string> problem = disagreement(mine_, offer);
+  if (!offer.claim.problem.empty()) {
+    problem = fmt::format("{}: {}", node_name(offer), offer.claim.problem);
+  }
+  if (problem) return RefusalMessage{.status = 1, .node = -1, .text = *problem};
+  settling_.set(settle_, [this] { grow(); });
+  return std::nullopt;
+}
+
+void ElasticWatch::begin(JobChannel& channel, int nodes, std::function<void(const StopCause&)> stop,
+                         const std::function<void(const std::string&)>& warn) {
+  channel_ = &channel;
+  nodes_ = nodes;
+  is_working_ = true;
+  stop_ = std::move(stop);
+  job_.on_silence(warn);
+  job_.on_change([this] { look(); });
+  look();
+}
+
+void ElasticWatch::end() {
+  settling_.stop();
+  job_.on_change({});
+  job_.on_silence({});
+  stop_ = {};
+  channel_ = nullptr;
+}
+
+void ElasticWatch::stop(StopCause::Kind kind, int status, std::string text) {
+  if (!stop_) return;
+  // Once: the rest is the next round's.
+  const auto stop = std::exchange(stop_, {});
+  stop({.kind = kind,
+        .node = 0,
+        .status = status,
+        .text = std::move(text),
+        .at = EventLoop::Clock::now()});
+}
+
+void ElasticWatch::look() {
+  if (channel_ == nullptr || !channel_->is_hub()) return;
+  const JobBook& book = job_.book();
+  if (book.stop_from) {
+    return stop(StopCause::Kind::StoppedFromOutside, kSignalBase + SIGTERM, stopped_text(book));
+  }
+  const int most = job_.nodes().max;
+  if (!may_change()) return;
+  if (nodes_ > most) {
+    return stop(StopCause::Kind::NodesChange, 0,
+                fmt::format("scaled in from {} to {} nodes by --scale from {}", nodes_, most,
+                            book.scale_from));
+  }
+  if (nodes_ < most && !settling_.is_set() && !channel_->newcomers().empty()) {
+    settling_.set(settle_, [this] { grow(); });
+  }
+}
+
+void ElasticWatch::grow() {
+  if (channel_ == nullptr || !may_change()) return;
+  const std::vector<OfferMessage> waiting = channel_->newcomers();
+  const NodeRange range = job_.nodes();
+  const int all = nodes_ + static_cast<int>(waiting.size());
+  if (waiting.empty() || nodes_ >= range.max || all < range.min) return;
+  std::vector<std::string> names;
+  for (const OfferMessage& offer : waiting) names.push_back(node_name(offer));
+  stop(StopCause::Kind::NodesChange, 0,
+       fmt::format("{} joined: going from {} to {} nodes", fmt::join(names, ", "), nodes_,
+                   std::min(all, range.max)));
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a pod of an elastic job finds its way to the others: its own address, its port, and the hub.
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "launcher/job/errors.h"
+#include "launcher/os/ipv4.h"
+#include "launcher/os/name_lookup.h"
+#include "launcher/os/tcp.h"
+#include "launcher/rendezvous/elastic.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr int kBacklog = 4096;
+constexpr int kPorts = 10;
+constexpr std::chrono::milliseconds kBetweenTries{300};
+constexpr std::chrono::seconds kForNames{3};
+
+std::string host_of(const std::string& endpoint) { return endpoint.substr(0, endpoint.rfind(':')); }
+
+std::optional<std::uint32_t> address_of(const std::string& host) {
+  if (const auto address = parse_ipv4(host)) return address;
+  const NameAnswer answer = look_up({host}, kForNames).front();
+  if (answer.addresses.empty()) return std::nullopt;
+  return answer.addresses.front();
+}
+
+}  // namespace
+
+std::string Elastic::address_towards_etcd() const {
+  for (const std::string& endpoint : settings_.job.spec.etcd.endpoints) {
+    const auto address = address_of(host_of(endpoint));
+    const auto source = address ? source_address_for(*address) : std::nullopt;
+    if (source) return format_ipv4(*source);
+  }
+  throw NodeMissing(fmt::format(
+      "{} {}: no way leads there from this node; check the name, or say with --host which address "
+      "of this node the others reach",
+      settings_.job.spec.etcd.source, fmt::join(settings_.job.spec.etcd.endpoints, ",")));
+}
+
+UniqueFd Elastic::listen() {
+  const std::uint32_t address = parse_ipv4(host_).value_or(0);
+  for (int port = settings_.first_port; port < settings_.first_port + kPorts; ++port) {
+    try {
+      return listen_on(address, port, kBacklog);
+    } catch (const std::system_error&) {
+      // Somebody else's; the book tells the others which one is ours.
+    }
+  }
+  return listen_on(address, 0, kBacklog);
+}
+
+// Without a connection: the book says whom to go to. Comes back when there is one, or when this pod
+// is the one to gather the others.
+Connections Elastic::find_hub() {
+  const auto timeout = settings_.job.spec.timeout;
+  for (;;) {
+    throw_if_stopped();
+    if (register_->is_booked() && register_->leads()) {
+      if (!listener_) listener_ = listen();
+      return {.hub = std::make_unique<Hub>(loop_, std::move(listener_), settings_.identity)};
+    }
+    const BookedPod* const leader = register_->is_booked() ? register_->leader() : nullptr;
+    if (leader != nullptr) {
+      if (auto link = dial(BookedPod(*leader))) return {.link = std::move(link)};
+    }
+    if (EventLoop::Clock::now() - began_ >= timeout) {
+      throw NodeMissing(fmt::format(
+          "no way into the job {} was found in {} s: {}", settings_.job.job_id,
+          std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
+          !register_->problem().empty() ? register_->problem()
+          : leader == nullptr           ? std::string("this node could not be booked in etcd")
+                              : fmt::format("{}:{}, which holds it together: {}", leader->host,
+                                            leader->port, dial_problem_)));
+    }
+    Alarm pause(loop_);
+    pause.set(kBetweenTries, [this] { loop_.stop(); });
+    register_->on_change([this] { loop_.stop(); });
+    loop_.run();
+    register_->on_change({});
+  }
+}
+
+std::unique_ptr<Link> Elastic::dial(const BookedPod& hub) {
+  const auto address = address_of(hub.host);
+  if (!address) return nullptr;
+  std::unique_ptr<Link> found;
+  std::string why;
+  const auto self = parse_ipv4(host_);
+  const std::optional<std::uint32_t> from = self && is_loopback(*self) ? self : std::nullopt;
+  const Dialer dialer(loop_, settings_.identity, {{*address, hub.port}}, from,
+                      {.found =
+                           [&](std::unique_ptr<Link> link) {
+                             found = std::move(link);
+                             loop_.stop();
+                           },
+                       .failed =
+                           [&](const DialFailure& failure) {
+                             why = failure.why;
+                             loop_.stop();
+                           }});
+  // Nobody is waited for who was struck out meanwhile.
+  register_->on_change([this, &hub] {
+    const BookedPod* const leader = register_->leader();
+    if (leader == nullptr || leader->name != hub.name) loop_.stop();
+  });
+  if (!found && why.empty()) loop_.run();
+  register_->on_change({});
+  if (!why.empty()) dial_problem_ = why;
+  if (!found && !why.empty()) take_dial_failure(hub, why);
+  return found;
+}
+
+// A port that refuses belongs to a dead launcher: nobody has to wait until its lease is over. So
+// does the hub that we have lost and cannot reach again. Any other may be busy, or behind a network
+// that fails for us alone.
+void Elastic::take_dial_failure(const BookedPod& hub, const std::string& why) {
+  // A loopback address is another machine to each machine.
+  const auto address = parse_ipv4(hub.host);
+  if (address && is_loopback(*address) && hub.machine != settings_.job.machine) return;
+  const bool is_dead = why == connection_problem(ECONNREFUSED) || hub.name == lost_hub_;
+  if (is_dead) register_->expel(hub.name);
+}
+
+}  // namespace paddle_launch

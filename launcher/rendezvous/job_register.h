@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// This pod's entry in the book that etcd keeps of an elastic job: makes it, renews it when it
+// vanished, and tells what else stands there.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "launcher/etcd/etcd.h"
+#include "launcher/job/elastic_spec.h"
+#include "launcher/os/alarm.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/rendezvous/job_book.h"
+
+namespace paddle_launch {
+
+struct RegisterSettings {
+  ElasticSpec spec{};
+  std::string job_id{};
+  std::string version{};  // of the launcher
+  std::string command{};
+  std::string machine{};
+  bool has_token = false;  // no secret goes into etcd
+};
+
+class JobRegister {
+ public:
+  JobRegister(EventLoop& loop, RegisterSettings settings);
+
+  // Waits until the job and this pod are booked. Throws NodeMissing where the server does not
+  // answer, UsageError where the running job has another number of nodes.
+  void open(const std::string& host, int port);
+
+  const JobBook& book() const { return book_; }
+  NodeRange nodes() const { return book_.wanted().value_or(settings_.spec.nodes); }
+  const std::string& secret() const { return secret_; }
+  pid_t keeper() const { return etcd_->pid(); }
+  const std::string& name() const { return pod_.name; }
+  bool is_booked() const { return book_.find_pod(pod_.name) != nullptr; }
+
+  // Who is to be the hub: that of the last round as long as it is booked, else the most senior pod.
+  const BookedPod* leader() const;
+  bool leads() const;
+
+  // Called whenever the book or the connection changed; replaces the one before.
+  void on_change(std::function<void()> callback) { changed_ = std::move(callback); }
+  // What is wrong with the server, and since when; empty: it answers.
+  const std::string& problem() const { return problem_; }
+  // Called when the server has been silent for longer than the leases last, and when it is back.
+  void on_silence(std::function<void(const std::string& line)> callback) {
+    silence_ = std::move(callback);
+  }
+
+  // Whether an entry that vanished is made again as it was. Not while this pod gathers the others:
+  // then somebody has struck it out, and has another hub.
+  void keep_name(bool keep) { keeps_name_ = keep; }
+  // A new entry with a new name, at the end of the queue.
+  void book_anew(const std::string& host, int port);
+
+  // Only while this pod is booked and nobody else has committed a round.
+  void commit(BookedRound round, std::function<void(bool)> answered);
+  // Nodes are missing: the last round is over, for whoever asks.
+  void note_waiting();
+  // Strikes out a pod that is dead, as soon as the server answers; one that is not comes back by
+  // itself.
+  void expel(const std::string& name);
+
+  // Nothing is booked any more. `job_is_over`: for nobody.
+  void leave(bool job_is_over);
+
+ private:
+  void take(const std::vector<EtcdEntry>& entries);
+  void take_connection(const std::string& problem);
+  void refuse_foreign_job(const std::vector<EtcdEntry>& entries) const;
+  void expel_predecessors();
+  void expel_again();
+  void send_expulsion(const std::string& name);
+  void check_token() const;
+  void mind_own_entry();
+  void write_entry();
+  void check_numbers() const;
+  bool wait_until(const std::function<bool()>& is_so, std::chrono::milliseconds deadline);
+  BookedJob new_job() const;
+
+  EventLoop& loop_;
+  RegisterSettings settings_;
+  JobBook book_;
+  bool was_read_ = false;
+  std::string problem_;
+  BookedPod pod_;
+  std::string secret_;
+  bool wants_entry_ = false;
+  bool is_writing_ = false;
+  bool keeps_name_ = true;
+  bool told_silence_ = false;
+  std::int64_t job_lease_ = 0;
+  std::map<std::string, std::int64_t> dead_;  // struck out, and when they were written
+  std::function<void()> changed_;
+  std::function<void(const std::string&)> silence_;
+  Alarm silent_;
+  Alarm again_;
+  std::optional<Etcd> etcd_;  // last: its events call the others
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the hub of an elastic job minds while a round runs: orders in a real etcd, and newcomers of
+// a channel that the test plays.
+#include "launcher/rendezvous/elastic_watch.h"
+
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/rendezvous/gathering_hub.h"
+#include "tests/unit/rendezvous/with_register.h"
+
+namespace paddle_launch {
+namespace {
+
+using Kind = StopCause::Kind;
+using std::chrono::milliseconds;
+
+class FakeChannel final : public JobChannel {
+ public:
+  void set_events(Events) override {}
+  void tell_stop(const StopCause&) override {}
+  void tell_kill() override {}
+  void work_is_done() override {}
+  void tell_ending(const PodEnding&) override {}
+  void decide_now() override {}
+  void tell(const Message&) override {}
+  void close() override {}
+  Connections release() override { return {}; }
+  bool is_hub() const override { return true; }
+  bool has_endings() const override { return some_ended; }
+  std::vector<OfferMessage> newcomers() const override { return waiting; }
+  std::optional<ClockDifference> wall_clock_of(int) const override { return std::nullopt; }
+
+  bool some_ended = false;
+  std::vector<OfferMessage> waiting{};
+};
+
+class ElasticWatchTest : public WithRegister {
+ protected:
+  void begin(const NodeRange& range, int nodes) {
+    register_ = book(7001, settings(range));
+    watch_.emplace(loop_, *register_, kSettle, offer("n1"));
+    watch_->begin(channel_, nodes, [this](const StopCause& cause) { stops_.push_back(cause); }, {});
+  }
+  void order(const std::string& key, const std::string& value) {
+    EXPECT_TRUE(visitor()->put(key, value, EtcdLease::None).done);
+  }
+  void come(const std::string& host) {
+    channel_.waiting.push_back(offer(host));
+    EXPECT_EQ(watch_->newcomer(offer(host)), std::nullopt);
+  }
+  // Long enough for what is expected not to happen.
+  void let_settle() {
+    const auto until = EventLoop::Clock::now() + 2 * kSettle;
+    turn_until([&] { return EventLoop::Clock::now() >= until; });
+  }
+
+  static constexpr milliseconds kSettle{60};
+  FakeChannel channel_;
+  std::unique_ptr<JobRegister> register_;
+  std::optional<ElasticWatch> watch_;
+  std::vector<StopCause> stops_;
+};
+
+TEST_F(ElasticWatchTest, AnOrderToStopStopsTheRoundEvenWhenWorkHasEnded) {
+  begin({1, 4}, 1);
+  watch_->work_ends();
+  order(kStopKey, write_stop("n9"));
+  turn_until([&] { return !stops_.empty(); });
+  EXPECT_EQ(stops_[0].kind, Kind::StoppedFromOutside);
+  EXPECT_EQ(stops_[0].status, 128 + SIGTERM);
+  EXPECT_EQ(stops_[0].text, "the job was stopped by --stop from n9");
+}
+
+TEST_F(ElasticWatchTest, FewerNodesThanNowChangeTheRoundOnce) {
+  begin({1, 4}, 3);
+  order(kScaleKey, write_scale(2, "n9"));
+  turn_until([&] { return !stops_.empty(); });
+  EXPECT_EQ(stops_[0].kind, Kind::NodesChange);
+  EXPECT_EQ(stops_[0].status, 0);
+  EXPECT_EQ(stops_[0].text, "scaled in from 3 to 2 nodes by --scale from n9");
+  order(kStopKey, write_stop("n9"));
+  turn_until([&] { return register_->book().stop_from.has_value(); });
+  EXPECT_EQ(stops_.size(), 1U);
+}
+
+TEST_F(ElasticWatchTest, AnOrderThatStoodThereBeforeTheRoundCounts) {
+  begin({1, 4}, 1);
+  watch_->end();
+  order(kScaleKey, write_scale(2, "n9"));
+  turn_until([&] { return register_->book().scale.has_value(); });
+  watch_->begin(channel_, 3, [this](const StopCause& cause) { stops_.push_back(cause); }, {});
+  ASSERT_EQ(stops_.size(), 1U);
+  EXPECT_EQ(stops_[0].kind, Kind::NodesChange);
+}
+
+TEST_F(ElasticWatchTest, NewcomersChangeTheRoundTogetherWhenTheyHaveSettled) {
+  begin({1, 4}, 1);
+  const auto start = EventLoop::Clock::now();
+  come("n2");
+  come("n3");
+  turn_until([&] { return !stops_.empty(); });
+  EXPECT_GE(EventLoop::Clock::now() - start, kSettle);
+  EXPECT_EQ(stops_[0].kind, Kind::NodesChange);
+  EXPECT_EQ(stops_[0].text, "n2, n3 joined: going from 1 to 3 nodes");
+}
+
+TEST_F(ElasticWatchTest, ANewcomerWaitsUntilThereIsRoomForIt) {
+  begin({1, 1}, 1);
+  come("n2");
+  let_settle();
+  EXPECT_TRUE(stops_.empty());
+  order(kScaleKey, write_scale(2, "n9"));
+  turn_until([&] { return !stops_.empty(); });
+  EXPECT_EQ(stops_[0].text, "n2 joined: going from 1 to 2 nodes");
+}
+
+TEST_F(ElasticWatchTest, NothingIsBegunAnewOnceWorkHasEnded) {
+  begin({1, 4}, 3);
+  watch_->work_ends();
+  come("n4");
+  order(kScaleKey, write_scale(2, "n9"));
+  turn_until([&] { return register_->book().scale.has_value(); });
+  let_settle();
+  EXPECT_TRUE(stops_.empty());
+}
+
+TEST_F(ElasticWatchTest, NothingIsBegunAnewOnceAPodHasEnded) {
+  begin({1, 4}, 3);
+  come("n4");
+  channel_.some_ended = true;
+  order(kScaleKey, write_scale(2, "n9"));
+  turn_until([&] { return register_->book().scale.has_value(); });
+  let_settle();
+  EXPECT_TRUE(stops_.empty());
+}
+
+TEST_F(ElasticWatchTest, ANewcomerThatDoesNotFitIsRefusedAndNothingChanges) {
+  begin({1, 4}, 1);
+  OfferMessage old = offer("n2");
+  old.claim.version = "0.0.9";
+  const auto refusal = watch_->newcomer(old);
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(refusal->status, 1);
+  OfferMessage troubled = offer("n3");
+  troubled.claim.problem = "no card 9 here";
+  EXPECT_EQ(watch_->newcomer(troubled).value().text, "n3: no card 9 here");
+  let_settle();
+  EXPECT_TRUE(stops_.empty());
+}
+
+}  // namespace
+}  // namespace paddle_launch
