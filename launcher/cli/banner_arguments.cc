@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/cli/value_rule.h"
 #include "launcher/job/card.h"
 #include "launcher/text/python_repr.h"
 
@@ -17,7 +18,9 @@ std::vector<std::pair<std::string, std::string>> banner_arguments(const GivenOpt
       {"log_dir", job.log_dir}, {"server_num", "None"}, {"servers", ""},
       {"worker_num", "None"},   {"workers", ""},
   };
-  for (const auto& [key, option] : given) shown[std::string(key)] = option.value;
+  for (const auto& [key, option] : given) {
+    shown[std::string(key)] = shown_value(option.option->rule, option.value);
+  }
 
   // --devices is the open spelling of the same argument.
   shown.erase("devices");
@@ -25,7 +28,7 @@ std::vector<std::pair<std::string, std::string>> banner_arguments(const GivenOpt
   shown[std::string(words_of(kind).option)] = job.cards ? job.cards->list : "None";
   // Endpoints name the hosts of a job with parameter servers; --ips then has its default.
   const std::string list = job.servers ? "127.0.0.1" : fmt::format("{}", fmt::join(job.ips, ","));
-  shown["ips"] = job.master ? "None" : list;
+  shown["ips"] = job.master || job.elastic ? "None" : list;
   shown["training_script"] = (job.script.is_module ? "-m " : "") + job.script.name;
   shown["training_script_args"] = python_repr(job.script.args);
   return {shown.begin(), shown.end()};

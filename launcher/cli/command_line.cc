@@ -10,11 +10,13 @@
 #include "launcher/cli/banner_arguments.h"
 #include "launcher/cli/choose_mode.h"
 #include "launcher/cli/cut_command_line.h"
+#include "launcher/cli/elastic_of_job.h"
+#include "launcher/cli/elastic_variables.h"
 #include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/help_text.h"
 #include "launcher/cli/job_from_options.h"
+#include "launcher/cli/job_order.h"
 #include "launcher/cli/nodes_of_job.h"
-#include "launcher/cli/not_built_yet.h"
 #include "launcher/cli/paddle_cloud.h"
 #include "launcher/cli/refused_options.h"
 #include "launcher/cli/role_variables.h"
@@ -32,12 +34,20 @@ std::string program_name(const std::vector<std::string>& argv) {
   return typed.substr(typed.rfind('/') + 1);
 }
 
+[[noreturn]] void refuse_without_script(std::string_view program) {
+  throw UsageError(
+      fmt::format("training_script is missing: the command line names no script to run; {} (see "
+                  "--help for the options).",
+                  usage_line(program)));
+}
+
 JobFrame frame_of_job(const Environment& env, GivenOptions& given, Remarks& remarks) {
   const ModeChoice mode = choose_mode(given);
-  refuse_not_built_yet(given);
   JobFrame frame;
+  frame.elastic = elastic_of_job(mode, env, given, remarks);
   frame.mode = mode.mode;
   frame.servers = servers_of_variables(mode, env, given, remarks);
+  if (frame.servers && frame.elastic) refuse_elastic_servers(*frame.elastic);
   if (frame.servers) {
     frame.mode = Mode::ParameterServer;
   } else if (has_servers(mode.mode)) {
@@ -58,18 +68,21 @@ CommandLine parse_command_line(const std::vector<std::string>& argv, const Envir
   Remarks remarks;
   GivenOptions given = read_typed_options(cut.own, remarks.warnings);
   if (cut.script.empty()) {
-    throw UsageError(
-        fmt::format("training_script is missing: the command line names no script to run; {} (see "
-                    "--help for the options).",
-                    usage_line(program)));
+    const GivenOption* const order = asked_order(given);
+    if (order != nullptr) return order_of_options(*order, env, given);
+    refuse_without_script(program);
   }
+  refuse_order_with_script(given, cut.script);
   add_environment_defaults(env, given, remarks);
+  add_elastic_variables(env, given, remarks);
   refuse_for_good(given);
   JobFrame frame = frame_of_job(env, given, remarks);
   frame.started_together = started_together;
-  const bool in_cloud = frame.mode == Mode::Collective && is_paddle_cloud(env, remarks);
+  // In an elastic job etcd names the nodes, not the platform.
+  const bool in_cloud =
+      frame.mode == Mode::Collective && !frame.elastic && is_paddle_cloud(env, remarks);
   if (in_cloud) add_cloud_nodes(env, given);
-  choose_list_or_master(given, frame.servers, remarks);
+  if (!frame.elastic) choose_list_or_master(given, frame.servers, remarks);
 
   ParsedCommandLine parsed;
   parsed.job = job_from_options(

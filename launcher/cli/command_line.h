@@ -22,7 +22,8 @@ struct PrintAndExit {
   std::string text;
 };
 
-using CommandLine = std::variant<ParsedCommandLine, PrintAndExit>;
+// --status, --scale and --stop without a script: JobOrder.
+using CommandLine = std::variant<ParsedCommandLine, PrintAndExit, JobOrder>;
 
 // argv[0] is the program's name as typed (paddle-launch or fleetrun). Throws UsageError.
 // `started_together`: by mpirun or srun, so there may be other nodes that nobody typed.

@@ -33,22 +33,6 @@ bool same_value(const Option& option, std::string_view text, const GivenOption& 
   return reading.problem.empty() ? reading.value == winner.value : text == winner.value;
 }
 
-void add_default(const Option& option, std::string_view variable, const std::string& value,
-                 GivenOptions& given, Remarks& remarks) {
-  const GivenOption* const winner = beats(option, given);
-  if (winner == nullptr) {
-    given.add(accept(option, variable, value, true));
-    return;
-  }
-  if (same_value(option, value, *winner)) return;
-  remarks.warnings.push_back(
-      winner->from_environment
-          ? fmt::format("{}={} is not used: {} comes first", variable, value, said(*winner))
-          : fmt::format("{}={} is not used: the command line says {}, and an option beats its "
-                        "variable (in Paddle's launcher the variable wins)",
-                        variable, value, said(*winner)));
-}
-
 // The secret itself never stands in a message.
 void tell_of_unused_token(const Environment& env, const GivenOptions& given, Remarks& remarks) {
   const GivenOption* const file = given.find("token_file");
@@ -67,6 +51,23 @@ std::optional<std::string> non_empty(const Environment& env, std::string_view na
 
 bool is_nested(const Environment& env) { return non_empty(env, "PADDLE_LAUNCH_JOB").has_value(); }
 
+void add_variable(const Option& option, std::string_view variable, const std::string& value,
+                  GivenOptions& given, Remarks& remarks) {
+  const GivenOption* const winner = beats(option, given);
+  if (winner == nullptr) {
+    given.add(accept(option, variable, value, true));
+    return;
+  }
+  if (same_value(option, value, *winner)) return;
+  const std::string shown = shown_value(option.rule, value);
+  remarks.warnings.push_back(
+      winner->from_environment
+          ? fmt::format("{}={} is not used: {} comes first", variable, shown, said(*winner))
+          : fmt::format("{}={} is not used: the command line says {}, and an option beats its "
+                        "variable (in Paddle's launcher the variable wins)",
+                        variable, shown, said(*winner)));
+}
+
 void add_environment_defaults(const Environment& env, GivenOptions& given, Remarks& remarks) {
   const bool nested = is_nested(env);
   if (nested) {
@@ -79,7 +80,7 @@ void add_environment_defaults(const Environment& env, GivenOptions& given, Remar
     for (const std::string_view variable : variables_of(option)) {
       if (nested && !is_kept_when_nested(variable)) continue;
       const std::optional<std::string> value = non_empty(env, variable);
-      if (value) add_default(option, variable, *value, given, remarks);
+      if (value) add_variable(option, variable, *value, given, remarks);
     }
   }
   tell_of_unused_token(env, given, remarks);

@@ -27,6 +27,11 @@ struct Remarks {
   std::vector<std::string> warnings;
 };
 
+// A variable of the option that is there. Warns when something else comes first and differs. Throws
+// UsageError when it counts and its value is refused.
+void add_variable(const Option& option, std::string_view variable, const std::string& value,
+                  GivenOptions& given, Remarks& remarks);
+
 // Throws UsageError for a variable that counts and whose value is refused.
 void add_environment_defaults(const Environment& env, GivenOptions& given, Remarks& remarks);
 

@@ -3,7 +3,6 @@
 #include "launcher/cli/given_options.h"
 
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -14,9 +13,9 @@
 namespace paddle_launch {
 
 std::string said(const GivenOption& given) {
-  const bool is_flag = std::holds_alternative<Flag>(given.option->rule);
-  if (is_flag && !given.from_environment) return given.name;
-  return fmt::format("{}={}", given.name, given.value);
+  const bool stands_alone = value_when_bare(*given.option) == given.value;
+  if (stands_alone && !given.from_environment) return given.name;
+  return fmt::format("{}={}", given.name, shown_value(given.option->rule, given.value));
 }
 
 std::string how_to_drop(const GivenOption& given) {
@@ -29,14 +28,15 @@ GivenOption accept(const Option& option, std::string_view name, std::string_view
   if (reading.problem.empty()) {
     return {&option, std::string(name), std::move(reading.value), from_environment};
   }
+  const std::string shown = shown_value(option.rule, value);
   if (from_environment) {
     throw UsageError(fmt::format(
         "{0}={1} in the environment (the default for {2}) is refused: {3}. Correct the variable or "
         "unset it.",
-        name, value, names_of(option).front(), reading.problem));
+        name, shown, names_of(option).front(), reading.problem));
   }
   throw UsageError(fmt::format("{0}={1} is refused: {2}. Correct the value or leave out {0}.", name,
-                               value, reading.problem));
+                               shown, reading.problem));
 }
 
 void refuse_together(const GivenOption& one, const GivenOption& other, std::string_view why) {

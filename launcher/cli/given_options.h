@@ -20,7 +20,7 @@ struct GivenOption {
   bool from_environment = false;
 };
 
-// "--gpus=0,1" or "PADDLE_DEVICES=0,1"; a flag is its name alone.
+// "--gpus=0,1" or "PADDLE_DEVICES=0,1"; its name alone where it may stand so. Never a password.
 std::string said(const GivenOption& given);
 
 // "leave out --gpus" or "unset PADDLE_DEVICES".

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "launcher/cli/not_built_yet.h"
 #include "launcher/cli/option_table.h"
 
 namespace paddle_launch {
@@ -30,7 +29,8 @@ constexpr std::pair<OptionGroup, std::string_view> kGroups[] = {
 constexpr std::string_view kExitStatus =
     "0 all trainers completed; N the exit code of the trainer that failed first; 128+S it, or the "
     "launcher, was ended by signal S; 126 or 127 the script could not be executed; 75 a node "
-    "never came or was lost; 1 the launch failed; 2 wrong use, nothing was started.";
+    "never came or was lost, or etcd was not reached; 1 the launch failed; 2 wrong use, nothing "
+    "was started.";
 
 // Words wrapped at the width, every line indented; each line ends with a newline.
 std::string wrapped(std::string_view text, std::size_t indent) {
@@ -83,7 +83,8 @@ std::string usage_line(std::string_view program) {
 
 std::string help_text(std::string_view program) {
   std::string text = usage_line(program) + "\n";
-  text += fmt::format("       {} [options] -m module [args ...]\n\n", program);
+  text += fmt::format("       {} [options] -m module [args ...]\n", program);
+  text += fmt::format("       {} --elastic_server HOST:PORT --job_id ID --status\n\n", program);
   text += wrapped(
       "Start distributed PaddlePaddle training: one trainer for each card of the node, or the "
       "servers and workers of a job with parameter servers. "
@@ -99,7 +100,6 @@ std::string help_text(std::string_view program) {
     text += entry("training_script", "A .py file, run by python -u, or any executable.");
     text += entry("args ...", "Arguments of the script.");
   }
-  text += "\n" + wrapped(kNotBuiltYetHelp, 0);
   text += "\nEXIT STATUS\n" + wrapped(kExitStatus, 2);
   return text + "\nMore, with examples: man paddle-launch\n";
 }

@@ -11,6 +11,7 @@
 
 #include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/nodes_of_job.h"
+#include "launcher/cli/restarts_of_job.h"
 #include "launcher/job/card.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/number.h"
@@ -130,6 +131,8 @@ JobSpec job_from_options(const GivenOptions& given, JobFrame frame, const Enviro
   job.script.python = given.text("python");
   job.mode = frame.mode;
   job.servers = std::move(frame.servers);
+  job.elastic = std::move(frame.elastic);
+  job.restarts = restarts_of_job(given, job.elastic);
   job.cards = choose_cards(given);
   job.assume_cards = given.is_true("assume_gpus");
   job.nproc_per_node = given.number("nproc_per_node");

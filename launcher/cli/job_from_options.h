@@ -14,6 +14,7 @@ namespace paddle_launch {
 struct JobFrame {
   Mode mode = Mode::Collective;
   std::optional<ServerSpec> servers{};
+  std::optional<ElasticSpec> elastic{};
   bool started_together = false;
 };
 

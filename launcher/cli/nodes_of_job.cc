@@ -181,6 +181,11 @@ void choose_list_or_master(GivenOptions& given, const std::optional<ServerSpec>&
 void fill_nodes(const GivenOptions& given, JobSpec& job) {
   const GivenOption* const nodes = given.find("nnodes");
   const std::vector<const GivenOption*> endpoints = endpoint_options(given);
+  // Its nodes have their places from etcd, whatever --rank says.
+  if (job.elastic) {
+    job.nnodes = job.elastic->nodes.max;
+    return;
+  }
   if (job.servers && job.servers->as_it_is) {
     forget_address(job);
   } else if (job.servers && job.servers->old_role) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which nodes the job has and how they find each other: a list in --ips or the endpoints of a job
-// with parameter servers, or --master with --nnodes.
+// with parameter servers, --master with --nnodes, or etcd.
 #pragma once
 
 #include <optional>
@@ -20,8 +20,8 @@ void choose_list_or_master(GivenOptions& given, const std::optional<ServerSpec>&
 // Of --nnodes; 1 without it.
 int number_of_nodes(const GivenOptions& given);
 
-// Reads job.servers as well. Throws UsageError for a list, a number of nodes and a rank that cannot
-// all be true.
+// Reads job.servers and job.elastic as well. Throws UsageError for a list, a number of nodes and a
+// rank that cannot all be true.
 void fill_nodes(const GivenOptions& given, JobSpec& job);
 
 }  // namespace paddle_launch

@@ -43,7 +43,8 @@ const GivenOption* deciding_option(const ModeChoice& mode, const GivenOptions& g
   if (mode.because != nullptr) {
     return agrees_with_variables(mode, given) ? nullptr : mode.because;
   }
-  for (const std::string_view key : {"ips", "master", "nnodes", "nproc_per_node", "backend"}) {
+  for (const std::string_view key :
+       {"ips", "master", "nnodes", "nproc_per_node", "backend", "elastic_server", "np"}) {
     const GivenOption* const option = given.find(key);
     const bool decides = option != nullptr && !option->from_environment && option->value != "auto";
     if (decides) return option;

@@ -13,6 +13,8 @@
 #include <fmt/format.h>
 
 #include "launcher/cli/endpoint_list.h"
+#include "launcher/cli/etcd_servers.h"
+#include "launcher/cli/restart_causes.h"
 #include "launcher/text/number.h"
 #include "launcher/text/split.h"
 
@@ -162,8 +164,16 @@ struct Reader {
   ValueReading operator()(StageDevices) const { return read_stage_devices(text); }
 
   ValueReading operator()(HostAndPort rule) const {
-    if (rule.or_etcd && text.starts_with("etcd://")) return accepted(std::string(text));
-    return read_host_and_port(text);
+    const bool is_etcd = rule.or_etcd && without_blanks(text).starts_with(kEtcdScheme);
+    return is_etcd ? read_etcd_master(text) : read_host_and_port(text);
+  }
+
+  ValueReading operator()(EtcdServers) const { return read_etcd_servers(text); }
+  ValueReading operator()(RestartOn) const { return read_restart_causes(text); }
+
+  ValueReading operator()(UserAndPassword) const {
+    if (!text.empty() && text.front() != ':') return accepted(std::string(text));
+    return refused("it takes NAME or NAME:PASSWORD");
   }
 
   ValueReading operator()(LogLevelWord) const {
@@ -207,6 +217,11 @@ bool may_be_empty(const ValueRule& rule) {
   return std::holds_alternative<TextOrNothing>(rule) ||
          std::holds_alternative<EndpointList>(rule) || std::holds_alternative<StageNumbers>(rule) ||
          std::holds_alternative<StageDevices>(rule);
+}
+
+std::string shown_value(const ValueRule& rule, std::string_view value) {
+  const bool has_secret = std::holds_alternative<UserAndPassword>(rule);
+  return std::string(has_secret ? value.substr(0, value.find(':')) : value);
 }
 
 std::string_view without_blanks(std::string_view text) {

@@ -31,17 +31,21 @@ struct EndpointList {   // HOST:PORT,HOST:PORT; empty counts as not given
 struct StageNumbers {};  // "1;2;3"; empty counts as not given
 struct StageDevices {};  // "cpu;gpu"; empty counts as not given
 struct HostAndPort {
-  bool or_etcd = false;  // lets etcd://… pass as it is: another part of the program refuses it
+  bool or_etcd = false;  // or etcd://HOST:PORT, several with commas
 };
-struct LogLevelWord {};  // DEBUG … or Python's numbers
-struct PortRange {};     // LO:HI
-struct Seconds {};       // decimals allowed
-struct PluginName {};    // --bootstrap: letters, digits, '-' and '_', so nothing like a path
-struct ActsAtOnce {};    // -m, --help, --version: dealt with where the command line is cut
+struct EtcdServers {};      // --elastic_server
+struct RestartOn {};        // --restart_on
+struct UserAndPassword {};  // NAME or NAME:PASSWORD
+struct LogLevelWord {};     // DEBUG … or Python's numbers
+struct PortRange {};        // LO:HI
+struct Seconds {};          // decimals allowed
+struct PluginName {};       // --bootstrap: letters, digits, '-' and '_', so nothing like a path
+struct ActsAtOnce {};       // -m, --help, --version: dealt with where the command line is cut
 
-using ValueRule = std::variant<AnyText, TextOrNothing, Boolean, Flag, WholeNumber, OneOf, NodeCount,
-                               AddressList, EndpointList, StageNumbers, StageDevices, HostAndPort,
-                               LogLevelWord, PortRange, Seconds, PluginName, ActsAtOnce>;
+using ValueRule =
+    std::variant<AnyText, TextOrNothing, Boolean, Flag, WholeNumber, OneOf, NodeCount, AddressList,
+                 EndpointList, StageNumbers, StageDevices, HostAndPort, EtcdServers, RestartOn,
+                 UserAndPassword, LogLevelWord, PortRange, Seconds, PluginName, ActsAtOnce>;
 
 inline constexpr int kHighestPort = 65535;
 inline constexpr int kMostNodes = 100000;
@@ -57,6 +61,9 @@ ValueReading read_value(const ValueRule& rule, std::string_view text);
 
 // An empty value of such an option counts as if the option were not there.
 bool may_be_empty(const ValueRule& rule);
+
+// As messages and the banner may show it: without a password.
+std::string shown_value(const ValueRule& rule, std::string_view value);
 
 std::string_view without_blanks(std::string_view text);  // around it
 

@@ -19,10 +19,51 @@ constexpr std::string_view kForStartedRoles[] = {"host",        "start_port", "p
 constexpr std::string_view kForSeveralNodes[] = {"bootstrap_port", "bootstrap_timeout", "heartbeat",
                                                  "token_file"};
 
+constexpr std::string_view kForElasticJobs[] = {"elastic_timeout", "elastic_settle", "elastic_ttl",
+                                                "elastic_pre_hook", "force"};
+constexpr std::string_view kForRestarts[] = {"restart_pause", "restart_on"};
+
+constexpr std::string_view kNotElastic = "the job is not elastic without --elastic_server";
+constexpr std::string_view kPlacesInEtcd =
+    "the nodes of an elastic job have their places from etcd";
+
 // A variable may be exported for all jobs of a user: only what was typed for this one is told of.
 bool was_typed(const GivenOptions& given, std::string_view key) {
   const GivenOption* const option = given.find(key);
   return option != nullptr && !option->from_environment;
+}
+
+std::string has_no_effect(const GivenOption& option, std::string_view why) {
+  return fmt::format("{} has no effect: {}", said(option), why);
+}
+
+std::string why_nothing_is_sorted(const JobSpec& job) {
+  if (job.elastic) return std::string(kPlacesInEtcd);
+  if (!job.may_have_others()) return "there is one node, so nothing to sort";
+  return fmt::format("{} {} the nodes in their order", job.ips_source,
+                     job.ips_source.find(' ') == std::string::npos ? "has" : "have");
+}
+
+// -1 asks for nothing, and 1 is what every job does that is started again.
+bool level_counts(const GivenOption& level, const JobSpec& job) {
+  return job.elastic || level.value == "-1" || (level.value == "1" && job.has_rounds());
+}
+
+void add_parts_of_rounds(const GivenOptions& given, const JobSpec& job,
+                         std::vector<std::string>& notices) {
+  const auto add_typed = [&](std::string_view key, std::string_view why) {
+    if (was_typed(given, key)) notices.push_back(has_no_effect(*given.find(key), why));
+  };
+  for (const std::string_view key : kForElasticJobs) {
+    if (!job.elastic && given.text(key) != "False") add_typed(key, kNotElastic);
+  }
+  const GivenOption* const level = given.find("elastic_level");
+  if (level != nullptr && !level_counts(*level, job)) add_typed("elastic_level", kNotElastic);
+  for (const std::string_view key : kForRestarts) {
+    if (!job.has_rounds())
+      add_typed(key, "a failed job is not started again without --max_restart");
+  }
+  if (job.elastic && given.text("rank") != "-1") add_typed("rank", kPlacesInEtcd);
 }
 
 }  // namespace
@@ -31,7 +72,7 @@ std::vector<std::string> without_effect(const GivenOptions& given, const JobSpec
   const bool alone = !job.may_have_others();
   std::vector<std::string> notices;
   const auto tell = [&](std::string_view key, std::string_view why) {
-    notices.push_back(fmt::format("{} has no effect: {}", said(*given.find(key)), why));
+    notices.push_back(has_no_effect(*given.find(key), why));
   };
   if (given.is_true("legacy")) tell("legacy", "there is only one launcher here");
   if (given.is_true("enable_gpu_log")) {
@@ -40,10 +81,7 @@ std::vector<std::string> without_effect(const GivenOptions& given, const JobSpec
   }
   if (alone && given.find("master") != nullptr) tell("master", "one node needs no --master");
   if (given.is_true("sort_ip") && !job.master) {
-    tell("sort_ip",
-         alone ? std::string("there is one node, so nothing to sort")
-               : fmt::format("{} {} the nodes in their order", job.ips_source,
-                             job.ips_source.find(' ') == std::string::npos ? "has" : "have"));
+    tell("sort_ip", why_nothing_is_sorted(job));
   }
   for (const std::string_view key : kForServers) {
     if (!job.servers && was_typed(given, key)) tell(key, "the job has no parameter servers");
@@ -59,9 +97,7 @@ std::vector<std::string> without_effect(const GivenOptions& given, const JobSpec
   if (job.master && was_typed(given, "bootstrap_port")) {
     tell("bootstrap_port", "--master names the port");
   }
-  if (given.find("elastic_timeout") != nullptr && given.find("elastic_server") == nullptr) {
-    tell("elastic_timeout", "the job is not elastic without --elastic_server");
-  }
+  add_parts_of_rounds(given, job, notices);
   return notices;
 }
 

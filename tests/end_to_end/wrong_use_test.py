@@ -90,7 +90,8 @@ class WrongUseTest(WrongUseCase):
 
     def test_bad_numbers(self):
         for option in ("--nproc_per_node", "--start_port", "--grace", "--max_restart", "--bootstrap_port",
-                       "--bootstrap_timeout", "--heartbeat"):
+                       "--bootstrap_timeout", "--heartbeat", "--restart_pause", "--elastic_timeout", "--elastic_settle",
+                       "--elastic_ttl", "--elastic_level"):
             for value in ("abc", "1x", "-5", "99999999999999999999", ""):
                 self.refuse(f"{option}={value}", *OK, names=[option])
         self.refuse("--nproc_per_node=0", *OK, names=["--nproc_per_node"])
@@ -144,11 +145,6 @@ class WrongUseTest(WrongUseCase):
         self.refuse(*OK, env=cloud, names=[f"{name}={cloud[name]}" for name in sorted(cloud) if name[0] == "P"])
         self.refuse("--ips=10.0.0.2", *OK, env=cloud, names=["--ips=10.0.0.2", "PADDLE_TRAINERS=10.0.0.1,10.0.0.2"])
 
-    def test_what_is_not_built_yet_is_refused(self):
-        for option in ("--nnodes=2:4", "--master=etcd://10.0.0.1:2379", "--elastic_server=10.0.0.1:2379",
-                       "--np=2", "--max_restart=3"):
-            self.refuse(option, *OK, names=[option, "not built yet"])
-
     def test_log_directories_that_cannot_be_written(self):
         self.write("a_file", "text")
         self.refuse("--log_dir=a_file", *OK, names=["a_file"])
@@ -177,6 +173,65 @@ class WrongUseTest(WrongUseCase):
     def test_a_value_for_a_flag(self):
         self.refuse("--quiet=1", *OK, names=["--quiet"])
         self.refuse("--assume_gpus=yes", *OK, names=["--assume_gpus"])
+
+
+class WrongElasticTest(WrongUseCase):
+    SERVER = "--elastic_server=127.0.0.1:2379"
+    JOB = [SERVER, "--job_id=job1"]
+
+    def test_what_is_no_server(self):
+        for value in ("127.0.0.1", "127.0.0.1:", ":2379", "127.0.0.1:0", "127.0.0.1:x", "a b:2379", "a:1,,b:1",
+                      "ftp://127.0.0.1:2379", "http://a:1,https://b:1"):
+            self.refuse(f"--elastic_server={value}", "--job_id=job1", "--np=2", *OK, names=[f"--elastic_server={value}"])
+        self.refuse("--master=etcd://127.0.0.1", "--nnodes=2", *OK, names=["--master=etcd://127.0.0.1", "HOST:PORT"])
+
+    def test_parts_that_are_missing(self):
+        self.refuse(self.SERVER, "--np=2", *OK, names=[self.SERVER, "--job_id=NAME"])
+        self.refuse(*self.JOB, *OK, names=[self.SERVER, "--np=N"])
+        self.refuse("--master=etcd://127.0.0.1:2379", *OK, names=["--master=etcd://127.0.0.1:2379", "--nnodes=N"])
+        self.refuse("--np=2", *OK, names=["--np=2", "--elastic_server=HOST:PORT"])
+        self.refuse("--nnodes=2:4", *OK, names=["--nnodes=2:4", "etcd"])
+        self.refuse("--nnodes=2:4", "--master=10.0.0.1:6768", *OK, names=["--nnodes=2:4", "--master=etcd://HOST:PORT"])
+        self.refuse(*OK, env={"PADDLE_ELASTIC_NP": "2"}, names=["PADDLE_ELASTIC_NP=2", "--elastic_server=HOST:PORT"])
+
+    def test_numbers_of_nodes_that_cannot_be(self):
+        for value in ("0", "x", "-1", "4:2", "0:2", "2:", "1.5", ""):
+            self.refuse(*self.JOB, f"--np={value}", *OK, names=[f"--np={value}"])
+        self.refuse(*self.JOB, "--np=2", "--nnodes=3", *OK, names=["--np=2", "--nnodes=3"])
+
+    def test_what_cannot_be_elastic(self):
+        for option in ("--ips=10.0.0.1,10.0.0.2", "--master=10.0.0.1:6768", "--master=etcd://10.0.0.1:2379",
+                       "--bootstrap=mpi", "--check", "--run_mode=ps", "--server_num=1"):
+            self.refuse(*self.JOB, "--np=2", option, *OK, names=[self.SERVER, option])
+        self.refuse(self.SERVER, "--np=2", "--job_id=a/b", *OK, names=["--job_id=a/b", "slash"])
+
+    def test_the_way_into_etcd(self):
+        for option in ("--etcd_user=root:x", "--etcd_cacert=f", "--etcd_cert=f", "--etcd_key=f"):
+            self.refuse(option, *OK, names=[option.split(":")[0], "--elastic_server=HOST:PORT"])
+        self.refuse(*self.JOB, "--np=2", "--etcd_cert=f", *OK, names=["--etcd_cert=f", "--etcd_key=FILE"])
+        self.refuse(*self.JOB, "--np=2", "--etcd_key=f", *OK, names=["--etcd_key=f", "--etcd_cert=FILE"])
+        self.refuse(*self.JOB, "--np=2", "--etcd_user=root", *OK, names=["--etcd_user=root", "PADDLE_ETCD_PASSWORD"])
+
+    def test_causes_that_are_none(self):
+        for value in ("", "0", "256", "segfault", "code,,signal"):
+            self.refuse("--max_restart=1", f"--restart_on={value}", *OK, names=[f"--restart_on={value}"])
+
+    def test_orders_without_a_job(self):
+        for order in ("--status", "--status=json", "--scale=2", "--stop"):
+            self.refuse(order, names=[order, "--elastic_server=HOST:PORT"])
+            self.refuse(order, "--job_id=job1", names=[order, "--elastic_server=HOST:PORT"])
+            self.refuse(order, self.SERVER, names=[self.SERVER, "--job_id=NAME"])
+
+    def test_orders_that_cannot_be(self):
+        self.refuse(*self.JOB, "--scale=0", names=["--scale=0", "--stop"])
+        self.refuse(*self.JOB, "--scale=x", names=["--scale=x"])
+        self.refuse(*self.JOB, "--status=xml", names=["--status=xml", "json"])
+        self.refuse(*self.JOB, "--stop=now", names=["--stop=now"])
+        self.refuse(*self.JOB, "--scale=2", "--stop", names=["--scale=2", "--stop"])
+        self.refuse(*self.JOB, "--status", "--stop", names=["--status", "--stop"])
+        self.refuse(*self.JOB, "--stop", "--np=2", names=["--stop", "--np=2"])
+        for order in ("--status", "--scale=2", "--stop"):
+            self.refuse(*self.JOB, order, *OK, names=[order, "acts on a running job and starts none", f"leave out {SH}"])
 
 
 class WrongServersTest(WrongUseCase):

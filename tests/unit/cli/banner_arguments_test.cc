@@ -73,6 +73,18 @@ TEST(BannerArguments, ShowHowSeveralNodesMeet) {
   EXPECT_EQ(shown(met, "ips"), "None");
 }
 
+TEST(BannerArguments, ShowAnElasticJobWithoutItsPassword) {
+  const JobSpec job = job_with(
+      {"--elastic_server=10.0.0.9:2379", "--job_id=j", "--np=2:4", "--etcd_user=root:swordfish"});
+  EXPECT_EQ(shown(job, "elastic_server"), "10.0.0.9:2379");
+  EXPECT_EQ(shown(job, "np"), "2:4");
+  EXPECT_EQ(shown(job, "ips"), "None");
+  EXPECT_EQ(shown(job, "etcd_user"), "root");
+  for (const auto& [name, value] : job.arguments) {
+    EXPECT_EQ(value.find("swordfish"), std::string::npos) << name;
+  }
+}
+
 TEST(BannerArguments, ShowTheServersAsTheyWereGiven) {
   const JobSpec lists =
       job_with({"--servers= 10.0.0.1:6170, 10.0.0.2:6170", "--workers=10.0.0.1,10.0.0.2",

@@ -208,6 +208,21 @@ TEST(WithoutEffect, TellsOfOptionsThatDoNothingHere) {
                                {{"--sort_ip=true"}, "nothing to sort"},
                                {{"--sort_ip=false"}, ""},
                                {{"--elastic_timeout=60"}, "--elastic_server"},
+                               {{"--elastic_settle=1"}, "--elastic_server"},
+                               {{"--elastic_ttl=5"}, "--elastic_server"},
+                               {{"--elastic_pre_hook=ls"}, "--elastic_server"},
+                               {{"--force=True"}, "--elastic_server"},
+                               {{"--force=False"}, ""},
+                               {{"--scale=0"}, ""},
+                               {{"--elastic_level=-1"}, ""},
+                               {{"--elastic_level=0", "--max_restart=1"}, "--elastic_server"},
+                               {{"--elastic_level=1"}, "--elastic_server"},
+                               {{"--elastic_level=1", "--max_restart=1"}, ""},
+                               {{"--restart_on=code"}, "--max_restart"},
+                               {{"--restart_on=code", "--max_restart=1"}, ""},
+                               {{"--restart_pause=0"}, "--max_restart"},
+                               {{"--restart_pause=0", "--max_restart=0"}, "--max_restart"},
+                               {{"--restart_pause=0", "--max_restart=1"}, ""},
                                {{"--rank=0"}, ""}}) {
     Words words = row.options;
     words.emplace_back("train.py");

@@ -80,7 +80,14 @@ TEST(HelpText, TellsTheTruthAboutServers) {
   const std::string text = in_one_line(help_text("paddle-launch"));
   EXPECT_EQ(text.find("6767"), std::string::npos);
   EXPECT_NE(text.find("a free port. Variable: PADDLE_GLOO_PORT."), std::string::npos);
-  EXPECT_NE(text.find("Elastic jobs and restarts are not built yet"), std::string::npos);
+}
+
+TEST(HelpText, NamesTheVariablesThatCountInElasticJobsAlone) {
+  const std::string text = help_text("paddle-launch");
+  for (const char* const variable :
+       {"PADDLE_ETCD_PASSWORD", "PADDLE_ELASTIC_JOB_ID", "PADDLE_ELASTIC_FAULT_TOLERANC_LEVEL"}) {
+    EXPECT_NE(text.find(variable), std::string::npos) << variable;
+  }
 }
 
 TEST(VersionText, NamesTheProgramAndItsVersion) {

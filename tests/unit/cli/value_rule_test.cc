@@ -14,30 +14,34 @@ struct Row {
 };
 
 TEST(ReadValue, KeepsWhatItTakesInOneSpelling) {
-  for (const Row& row : {Row{AnyText(), "0,1", "0,1"},
-                         {TextOrNothing(), "", ""},
-                         {WholeNumber{1, 8}, "08", "8"},
-                         {WholeNumber{-1, 8}, "-1", "-1"},
-                         {OneOf{"none|numa"}, "numa", "numa"},
-                         {NodeCount(), "2", "2"},
-                         {NodeCount(), "2:4", "2:4"},
-                         {AddressList(), " 10.0.0.1 ,host-2\t", "10.0.0.1,host-2"},
-                         {HostAndPort(), " 10.0.0.1:06768 ", "10.0.0.1:6768"},
-                         {HostAndPort(), "node-1:65535", "node-1:65535"},
-                         {HostAndPort{true}, "etcd://10.0.0.1:2379", "etcd://10.0.0.1:2379"},
-                         {LogLevelWord(), "debug", "DEBUG"},
-                         {LogLevelWord(), "Warn", "WARNING"},
-                         {LogLevelWord(), "CRITICAL", "ERROR"},
-                         {LogLevelWord(), "10", "DEBUG"},
-                         {LogLevelWord(), "20", "INFO"},
-                         {LogLevelWord(), "30", "WARNING"},
-                         {LogLevelWord(), "40", "ERROR"},
-                         {PortRange(), "7000:8000", "7000:8000"},
-                         {PortRange(), "7000:7000", "7000:7000"},
-                         {PluginName(), "our-flux_2", "our-flux_2"},
-                         {Seconds(), "0", "0"},
-                         {Seconds(), "2.5", "2.5"},
-                         {Seconds(), "86400", "86400"}}) {
+  for (const Row& row :
+       {Row{AnyText(), "0,1", "0,1"},
+        {TextOrNothing(), "", ""},
+        {WholeNumber{1, 8}, "08", "8"},
+        {WholeNumber{-1, 8}, "-1", "-1"},
+        {OneOf{"none|numa"}, "numa", "numa"},
+        {NodeCount(), "2", "2"},
+        {NodeCount(), "2:4", "2:4"},
+        {AddressList(), " 10.0.0.1 ,host-2\t", "10.0.0.1,host-2"},
+        {HostAndPort(), " 10.0.0.1:06768 ", "10.0.0.1:6768"},
+        {HostAndPort(), "node-1:65535", "node-1:65535"},
+        {HostAndPort{true}, "etcd://10.0.0.1:2379", "etcd://10.0.0.1:2379"},
+        {HostAndPort{true}, "etcd://dct-e:02379, etcd:1", "etcd://dct-e:2379,etcd:1"},
+        {UserAndPassword(), "root", "root"},
+        {UserAndPassword(), "root:a:b", "root:a:b"},
+        {LogLevelWord(), "debug", "DEBUG"},
+        {LogLevelWord(), "Warn", "WARNING"},
+        {LogLevelWord(), "CRITICAL", "ERROR"},
+        {LogLevelWord(), "10", "DEBUG"},
+        {LogLevelWord(), "20", "INFO"},
+        {LogLevelWord(), "30", "WARNING"},
+        {LogLevelWord(), "40", "ERROR"},
+        {PortRange(), "7000:8000", "7000:8000"},
+        {PortRange(), "7000:7000", "7000:7000"},
+        {PluginName(), "our-flux_2", "our-flux_2"},
+        {Seconds(), "0", "0"},
+        {Seconds(), "2.5", "2.5"},
+        {Seconds(), "86400", "86400"}}) {
     const ValueReading reading = read_value(row.rule, row.text);
     EXPECT_EQ(reading.problem, "") << row.text;
     EXPECT_EQ(reading.value, row.value) << row.text;
@@ -80,6 +84,8 @@ TEST(ReadValue, SaysWhatItWouldTake) {
                          {PortRange(), "0:7000", "from 1 to 65535"},
                          {PortRange(), "7000:65536", "from 1 to 65535"},
                          {Seconds(), "-1", "from 0 to 86400"},
+                         {UserAndPassword(), "", "NAME:PASSWORD"},
+                         {UserAndPassword(), ":x", "NAME:PASSWORD"},
                          {Seconds(), "86400.001", "from 0 to 86400"},
                          {Seconds(), "soon", "from 0 to 86400"}}) {
     const std::string problem = read_value(row.rule, row.text).problem;
@@ -88,22 +94,32 @@ TEST(ReadValue, SaysWhatItWouldTake) {
 }
 
 TEST(ReadValue, RefusesMeetingPointsThatAreNoHostAndPort) {
-  for (const Row& row : {Row{HostAndPort(), "", "HOST:PORT"},
-                         {HostAndPort(), "10.0.0.1", "a port from 1 to 65535"},
-                         {HostAndPort(), "10.0.0.1:", "a port from 1 to 65535"},
-                         {HostAndPort(), ":6768", "HOST:PORT"},
-                         {HostAndPort(), "10.0.0.1:0", "a port from 1 to 65535"},
-                         {HostAndPort(), "10.0.0.1:65536", "a port from 1 to 65535"},
-                         {HostAndPort(), "10.0.0.1:6768/job", "a port from 1 to 65535"},
-                         {HostAndPort(), "http://10.0.0.1:6768", "leave away http://"},
-                         {HostAndPort(), "tcp://10.0.0.1:6768", "leave away tcp://"},
-                         {HostAndPort(), "etcd://10.0.0.1:2379", "leave away etcd://"},
-                         {HostAndPort{true}, "http://10.0.0.1:6768", "leave away http://"},
-                         {HostAndPort(), "[fe80::1]:6768", "IPv6"},
-                         {HostAndPort(), "::1:6768", "IPv6"}}) {
+  for (const Row& row :
+       {Row{HostAndPort(), "", "HOST:PORT"},
+        {HostAndPort(), "10.0.0.1", "a port from 1 to 65535"},
+        {HostAndPort(), "10.0.0.1:", "a port from 1 to 65535"},
+        {HostAndPort(), ":6768", "HOST:PORT"},
+        {HostAndPort(), "10.0.0.1:0", "a port from 1 to 65535"},
+        {HostAndPort(), "10.0.0.1:65536", "a port from 1 to 65535"},
+        {HostAndPort(), "10.0.0.1:6768/job", "a port from 1 to 65535"},
+        {HostAndPort(), "http://10.0.0.1:6768", "leave away http://"},
+        {HostAndPort(), "tcp://10.0.0.1:6768", "leave away tcp://"},
+        {HostAndPort(), "etcd://10.0.0.1:2379", "leave away etcd://"},
+        {HostAndPort{true}, "http://10.0.0.1:6768", "leave away http://"},
+        {HostAndPort{true}, "etcd://", "an entry is empty"},
+        {HostAndPort{true}, "etcd://10.0.0.1", "HOST:PORT"},
+        {HostAndPort{true}, "etcd://10.0.0.1:2379,http://a:1", "leave away http://"},
+        {HostAndPort(), "[fe80::1]:6768", "IPv6"},
+        {HostAndPort(), "::1:6768", "IPv6"}}) {
     const std::string problem = read_value(row.rule, row.text).problem;
     EXPECT_NE(problem.find(row.value), std::string::npos) << row.text << ": " << problem;
   }
+}
+
+TEST(ShownValue, HidesAPassword) {
+  EXPECT_EQ(shown_value(UserAndPassword(), "root:a:b"), "root");
+  EXPECT_EQ(shown_value(UserAndPassword(), "root"), "root");
+  EXPECT_EQ(shown_value(HostAndPort(), "a:1"), "a:1");
 }
 
 TEST(ReadValue, RefusesAddressListsThatCannotBeNodes) {

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// See elastic_of_job.h.
+#include "launcher/cli/elastic_of_job.h"
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "launcher/cli/etcd_of_options.h"
+#include "launcher/job/errors.h"
+#include "launcher/text/number.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::string_view kServersAreNot =
+    "parameter servers keep their state, so only collective and rpc jobs can be elastic";
+
+// value is one that the rule NodeCount has accepted.
+NodeRange range_in(std::string_view value) {
+  const std::size_t colon = value.find(':');
+  const auto min = static_cast<int>(parse_whole_number(value.substr(0, colon)).value_or(1));
+  if (colon == std::string_view::npos) return {min, min};
+  return {min, static_cast<int>(parse_whole_number(value.substr(colon + 1)).value_or(min))};
+}
+
+void refuse_parts_without_etcd(const GivenOptions& given) {
+  if (const GivenOption* const np = given.find("np")) {
+    throw UsageError(fmt::format(
+        "{}: the nodes of an elastic job meet at an etcd server, and none is named. Add "
+        "--elastic_server=HOST:PORT and --job_id=NAME, or {} and name the nodes with --ips.",
+        said(*np), how_to_drop(*np)));
+  }
+  const GivenOption* const nodes = given.find("nnodes");
+  if (nodes != nullptr && !range_in(nodes->value).is_fixed()) {
+    throw UsageError(fmt::format(
+        "{}: a range is for an elastic job, whose nodes meet at an etcd server, and none is named. "
+        "Write --master=etcd://HOST:PORT, or give one number in {}.",
+        said(*nodes), nodes->name));
+  }
+  for (const std::string_view key : {"etcd_user", "etcd_cacert", "etcd_cert", "etcd_key"}) {
+    const GivenOption* const option = given.find(key);
+    // A variable may be exported for all jobs of a user.
+    if (option == nullptr || option->from_environment) continue;
+    throw UsageError(
+        fmt::format("{}: no etcd server is named. Add --elastic_server=HOST:PORT, or {}.",
+                    said(*option), how_to_drop(*option)));
+  }
+}
+
+void refuse_what_cannot_be_elastic(const GivenOption& server, const ModeChoice& mode,
+                                   const GivenOptions& given) {
+  if (has_servers(mode.mode)) refuse_together(server, *mode.because, kServersAreNot);
+  if (const GivenOption* const check = given.find("check")) {
+    refuse_together(server, *check,
+                    "the nodes of an elastic job come and go, and --check tries a fixed set");
+  }
+  const GivenOption* const bootstrap = given.find("bootstrap");
+  if (bootstrap != nullptr && bootstrap->value != "auto") {
+    refuse_together(server, *bootstrap, "the launchers of an elastic job meet at etcd");
+  }
+}
+
+// The addresses of the nodes are in etcd.
+void settle_list(const GivenOption& server, GivenOptions& given, Remarks& remarks) {
+  const GivenOption* const list = given.find("ips");
+  if (list == nullptr) return;
+  const bool has_several = list->value.find(',') != std::string::npos;
+  if (has_several && !list->from_environment) {
+    refuse_together(server, *list, "each is a way for the nodes to find each other");
+  }
+  if (has_several) {
+    remarks.warnings.push_back(
+        fmt::format("{} is not used: the nodes meet at {}", said(*list), said(server)));
+  } else if (!list->from_environment) {
+    remarks.notices.push_back(fmt::format(
+        "{} has no effect: the nodes of an elastic job meet at {}; this node's address is named by "
+        "--host",
+        said(*list), said(server)));
+  }
+  given.drop("ips");
+}
+
+[[noreturn]] void refuse_without_number(const GivenOption& server, const GivenOptions& given) {
+  const std::string_view option = is_etcd_master(server) ? "--nnodes" : "--np";
+  const std::string value = given.text("nnodes").value_or("MIN:MAX");
+  throw UsageError(
+      fmt::format("{0}: nothing says how many nodes the elastic job has. Add {1}=N for a fixed "
+                  "number, or {1}={2} for a range.",
+                  said(server), option, value.find(':') == std::string::npos ? "MIN:MAX" : value));
+}
+
+// --np, or --nnodes where --master names etcd.
+const GivenOption& choose_nodes(const GivenOption& server, const GivenOptions& given,
+                                Remarks& remarks) {
+  const GivenOption* first = given.find("np");
+  const GivenOption* second = given.find("nnodes");
+  if (is_etcd_master(server)) std::swap(first, second);
+  const bool second_counts = first == nullptr && is_etcd_master(server);
+  if (second_counts) std::swap(first, second);
+  if (first == nullptr) refuse_without_number(server, given);
+  if (second == nullptr || range_in(second->value) == range_in(first->value)) return *first;
+  if (!second->from_environment) {
+    refuse_together(*first, *second, "each is the number of nodes");
+  }
+  remarks.warnings.push_back(
+      fmt::format("{} is not used: {} is the number of nodes", said(*second), said(*first)));
+  return *first;
+}
+
+std::chrono::milliseconds duration(const GivenOptions& given, std::string_view key,
+                                   std::chrono::milliseconds otherwise) {
+  const auto text = given.text(key);
+  return text ? std::chrono::milliseconds(parse_thousandths(*text).value_or(0)) : otherwise;
+}
+
+void fill_settings(const GivenOptions& given, ElasticSpec& elastic) {
+  elastic.timeout = duration(given, "elastic_timeout", elastic.timeout);
+  elastic.settle = duration(given, "elastic_settle", elastic.settle);
+  if (const auto ttl = given.number("elastic_ttl")) elastic.ttl = std::chrono::seconds(*ttl);
+  elastic.level = given.number("elastic_level").value_or(elastic.level);
+  elastic.force = given.is_true("force");
+  elastic.pre_hook = given.text("elastic_pre_hook").value_or("");
+}
+
+}  // namespace
+
+std::optional<ElasticSpec> elastic_of_job(const ModeChoice& mode, const Environment& env,
+                                          GivenOptions& given, Remarks& remarks) {
+  const GivenOption* const server = choose_etcd(given, remarks);
+  if (server == nullptr) {
+    refuse_parts_without_etcd(given);
+    return std::nullopt;
+  }
+  refuse_what_cannot_be_elastic(*server, mode, given);
+  settle_list(*server, given, remarks);
+  const GivenOption& nodes = choose_nodes(*server, given, remarks);
+  check_job_id(*server, given);
+  if (given.find("job_id") == nullptr) {
+    remarks.notices.push_back(fmt::format(
+        "--job_id is not given: the job is called \"default\" at {}, where any other job "
+        "without a name would be taken for it",
+        said(*server)));
+  }
+  ElasticSpec elastic;
+  elastic.etcd = etcd_of_options(*server, given, env, remarks);
+  elastic.nodes = range_in(nodes.value);
+  elastic.nodes_source = nodes.name;
+  fill_settings(given, elastic);
+  return elastic;
+}
+
+void refuse_elastic_servers(const ElasticSpec& elastic) {
+  throw UsageError(fmt::format(
+      "{}={}: TRAINING_ROLE or PADDLE_TRAINING_ROLE asks for a job with parameter servers, and {}. "
+      "Unset {}, or add --run_mode=collective.",
+      elastic.etcd.source, fmt::join(elastic.etcd.endpoints, ","), kServersAreNot,
+      elastic.etcd.source));
+}
+
+}  // namespace paddle_launch

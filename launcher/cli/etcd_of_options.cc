@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// See etcd_of_options.h.
+#include "launcher/cli/etcd_of_options.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "launcher/cli/etcd_servers.h"
+#include "launcher/job/errors.h"
+
+namespace paddle_launch {
+namespace {
+
+void take_user(const GivenOptions& given, const Environment& env, EtcdSpec& etcd,
+               Remarks& remarks) {
+  const GivenOption* const user = given.find("etcd_user");
+  if (user == nullptr) return;
+  std::optional<std::string> password = non_empty(env, kEtcdPasswordVariable);
+  const std::size_t colon = user->value.find(':');
+  etcd.user = user->value.substr(0, colon);
+  if (colon != std::string::npos) {
+    etcd.password = user->value.substr(colon + 1);
+    if (!password || *password == etcd.password) return;
+    remarks.warnings.push_back(fmt::format("{} is not used: {} comes with a password",
+                                           kEtcdPasswordVariable, said(*user)));
+    return;
+  }
+  if (!password) {
+    throw UsageError(fmt::format(
+        "{}: etcd lets nobody in without a password. Put it into the variable {}, or write "
+        "{}={}:PASSWORD.",
+        said(*user), kEtcdPasswordVariable, user->name, etcd.user));
+  }
+  etcd.password = std::move(*password);
+}
+
+void refuse_alone(const GivenOption& one, std::string_view what, std::string_view other) {
+  throw UsageError(
+      fmt::format("{}: {}. Add --{}=FILE, or {}.", said(one), what, other, how_to_drop(one)));
+}
+
+void take_tls(const GivenOption& server, const GivenOptions& given, EtcdSpec& etcd) {
+  const GivenOption* const cacert = given.find("etcd_cacert");
+  const GivenOption* const cert = given.find("etcd_cert");
+  const GivenOption* const key = given.find("etcd_key");
+  if (cert != nullptr && key == nullptr) {
+    refuse_alone(*cert, "a certificate is of no use without its key", "etcd_key");
+  }
+  if (key != nullptr && cert == nullptr) {
+    refuse_alone(*key, "a key is of no use without its certificate", "etcd_cert");
+  }
+  const std::string scheme = etcd_servers_in(server.value).scheme;
+  const GivenOption* const file = cacert != nullptr ? cacert : cert;
+  if (file != nullptr && scheme == "http://") {
+    refuse_together(server, *file, "http:// is without TLS, and the second is for TLS");
+  }
+  etcd.tls = file != nullptr || scheme == "https://";
+  etcd.cacert = given.text("etcd_cacert").value_or("");
+  etcd.cert = given.text("etcd_cert").value_or("");
+  etcd.key = given.text("etcd_key").value_or("");
+}
+
+}  // namespace
+
+bool is_etcd_master(const GivenOption& master) { return master.value.starts_with(kEtcdScheme); }
+
+const GivenOption* choose_etcd(GivenOptions& given, Remarks& remarks) {
+  const GivenOption* const server = given.find("elastic_server");
+  const GivenOption* const master = given.find("master");
+  const bool master_is_etcd = master != nullptr && is_etcd_master(*master);
+  if (server == nullptr) return master_is_etcd ? master : nullptr;
+  if (master == nullptr) return server;
+
+  if (master->from_environment) {
+    remarks.warnings.push_back(
+        fmt::format("{} is not used: the nodes meet at {}", said(*master), said(*server)));
+    given.drop("master");
+    return server;
+  }
+  if (!master_is_etcd || !server->from_environment) {
+    refuse_together(*server, *master, "each is a way for the nodes to find each other");
+  }
+  remarks.warnings.push_back(
+      fmt::format("{} is not used: the command line says {}, and an option beats a variable",
+                  said(*server), said(*master)));
+  given.drop("elastic_server");
+  return master;
+}
+
+EtcdSpec etcd_of_options(const GivenOption& server, const GivenOptions& given,
+                         const Environment& env, Remarks& remarks) {
+  EtcdSpec etcd;
+  etcd.endpoints = etcd_servers_in(server.value).endpoints;
+  etcd.source = server.name;
+  take_tls(server, given, etcd);
+  take_user(given, env, etcd, remarks);
+  return etcd;
+}
+
+void check_job_id(const GivenOption& server, const GivenOptions& given) {
+  const GivenOption* const id = given.find("job_id");
+  if (id == nullptr && !is_etcd_master(server)) {
+    throw UsageError(fmt::format(
+        "{}: several jobs may use one etcd, and nothing says which of them this is. Add "
+        "--job_id=NAME, the same on each node.",
+        said(server)));
+  }
+  if (id == nullptr || id->value.find('/') == std::string::npos) return;
+  throw UsageError(fmt::format(
+      "{}: the keys of an elastic job in etcd are /paddle/JOB_ID/…, so its name cannot have a "
+      "slash. Choose a name without one.",
+      said(*id)));
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which etcd the options name, and how to get in.
+#pragma once
+
+#include "launcher/cli/environment_defaults.h"
+#include "launcher/cli/given_options.h"
+#include "launcher/job/elastic_spec.h"
+#include "launcher/job/environment.h"
+
+namespace paddle_launch {
+
+// The password of --etcd_user. It is no option's default: these are shown in the banner.
+inline constexpr std::string_view kEtcdPasswordVariable = "PADDLE_ETCD_PASSWORD";
+
+bool is_etcd_master(const GivenOption& master);
+
+// --elastic_server or --master=etcd://…; null: neither. Where there is another way for the nodes to
+// meet as well, drops the one that comes from a variable with a warning. Throws UsageError when
+// both were typed.
+const GivenOption* choose_etcd(GivenOptions& given, Remarks& remarks);
+
+// Throws UsageError for a certificate without its key, and for a user without a password.
+EtcdSpec etcd_of_options(const GivenOption& server, const GivenOptions& given,
+                         const Environment& env, Remarks& remarks);
+
+// Throws UsageError for a name that cannot be a part of a key. `server` is what choose_etcd gave.
+void check_job_id(const GivenOption& server, const GivenOptions& given);
+
+}  // namespace paddle_launch

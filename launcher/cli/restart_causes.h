@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// --restart_on as text: "code,SIGKILL,lost_node".
+#pragma once
+
+#include <string_view>
+
+#include "launcher/cli/value_rule.h"
+#include "launcher/job/restart_spec.h"
+
+namespace paddle_launch {
+
+ValueReading read_restart_causes(std::string_view text);
+
+// The value of a reading that was accepted, taken apart.
+RestartCauses restart_causes_in(std::string_view value);
+
+}  // namespace paddle_launch
