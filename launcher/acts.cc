@@ -48,6 +48,12 @@ void tell_of_interrupt(const Stage& stage, int signal) {
   stage.aftermath.tell_verdict(stage.voice, Interrupted{signal}, 0);
 }
 
+// What the elastic job's own watch found: told to all, and carried out here.
+void stop_because(const Stage& stage, const StopCause& cause) {
+  stage.ties.channel.tell_stop(cause);
+  if (stage.supervisor != nullptr) stage.supervisor->stop_because(cause);
+}
+
 }  // namespace
 
 ConductorNews conductor_news(Stage& stage) {
@@ -86,16 +92,23 @@ RoundResult supervise(Stage& stage, StopPolicy policy) {
                       .verdict = [&](const JobVerdict& verdict) { stage.early_verdict = verdict; },
                       .remark = [&](const std::string& line) { stage.voice.info(line); },
                       .other = for_the_conductor(stage)});
+  if (stage.ties.rounds.watch.keeper) supervisor.spare(stage.ties.rounds.watch.keeper());
   stage.supervisor = &supervisor;
+  if (stage.ties.rounds.watch.begin) {
+    stage.ties.rounds.watch.begin(
+        channel, stage.nodes, [&stage](const StopCause& cause) { stop_because(stage, cause); },
+        [&stage](const std::string& line) { stage.voice.warning(line); });
+  }
   if (stage.conductor != nullptr) stage.conductor->begin();
   RoundResult result = supervisor.run();
   stage.supervisor = nullptr;
+  if (stage.ties.rounds.watch.work_ends) stage.ties.rounds.watch.work_ends();
   if (stage.conductor != nullptr) stage.conductor->pod_ended();
   return result;
 }
 
-JobVerdict conclude(const Stage& stage, const RoundResult& result,
-                    std::chrono::milliseconds patience) {
+JobVerdict conclude(Stage& stage, const RoundResult& result, std::chrono::milliseconds patience) {
+  stage.ending_signal = result.ending_signal;
   if (stage.early_verdict) return *stage.early_verdict;
   const PodEnding mine = stage.aftermath.ending(result);
   Conclusion conclusion(
@@ -107,6 +120,7 @@ JobVerdict conclude(const Stage& stage, const RoundResult& result,
            },
        .interrupt =
            [&](int signal) {
+             if (stage.ending_signal == 0) stage.ending_signal = signal;
              tell_of_interrupt(stage, signal);
              return stage.aftermath.cause(Interrupted{signal});
            },

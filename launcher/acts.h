@@ -29,10 +29,12 @@ struct Stage {
   const Aftermath& aftermath;
   bool& speaks;
   bool first_on_node = true;
+  int nodes = 1;
   Conductor* conductor = nullptr;    // in a job with parameter servers
   Supervisor* supervisor = nullptr;  // while processes of this pod run
   // Of others who would not wait until our last process was gone.
   std::optional<JobVerdict> early_verdict{};
+  int ending_signal = 0;  // the first that asked this launcher to end
 };
 
 // What a conductor of this stage does with the processes, while there are any.
@@ -41,7 +43,6 @@ ConductorNews conductor_news(Stage& stage);
 RoundResult supervise(Stage& stage, StopPolicy policy);
 
 // `patience`: how long the other pods may take once the job is being stopped.
-JobVerdict conclude(const Stage& stage, const RoundResult& result,
-                    std::chrono::milliseconds patience);
+JobVerdict conclude(Stage& stage, const RoundResult& result, std::chrono::milliseconds patience);
 
 }  // namespace paddle_launch

@@ -47,7 +47,10 @@ std::string Aftermath::node_name() const {
 }
 
 void Aftermath::tell_verdict(const Voice& voice, const Outcome& verdict, int others) const {
-  voice.error(verdict_line(verdict, plan_, others, oom_kills()));
+  const std::string line = verdict_line(verdict, plan_, others, oom_kills());
+  const auto* const stopped = std::get_if<JobStopped>(&verdict);
+  const bool is_change = stopped != nullptr && stopped->cause.kind == StopCause::Kind::NodesChange;
+  is_change ? voice.info(line) : voice.error(line);
 }
 
 StopCause Aftermath::cause(const Outcome& outcome) const {
@@ -57,6 +60,7 @@ StopCause Aftermath::cause(const Outcome& outcome) const {
 PodEnding Aftermath::ending(const RoundResult& result) const {
   PodEnding ending;
   ending.stopped = victims(result.exits, plan_);
+  ending.asked_to_end = result.ending_signal != 0;
   const bool own = !std::holds_alternative<JobStopped>(result.outcome);
   if (own) ending.own = cause(result.outcome);
   LogEnds logs;

@@ -78,7 +78,9 @@ PodClaim make_claim(const JobSpec& job, const Machine& here, const OwnNode& me,
                  .layout = layout_of(job),
                  .command = command_text(job),
                  .problem = problem};
-  if (company.is_scheduled()) {
+  if (job.elastic) {
+    claim.nodes = 0;  // etcd knows how many there may be
+  } else if (company.is_scheduled()) {
     claim.nodes = company.group().pods();
     claim.place = company.group().mine;
     claim.sort_ip = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/launch.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -12,104 +13,30 @@
 #include "launcher/assumed_roster.h"
 #include "launcher/claim.h"
 #include "launcher/company.h"
+#include "launcher/elastic_job.h"
+#include "launcher/end_on_signal.h"
 #include "launcher/job/errors.h"
 #include "launcher/meeting.h"
 #include "launcher/nccl_gift.h"
 #include "launcher/network_check.h"
+#include "launcher/next_meeting.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/signals.h"
+#include "launcher/os/write_patiently.h"
 #include "launcher/planning.h"
-#include "launcher/preparation.h"
-#include "launcher/round.h"
-#include "launcher/run/terminal.h"
+#include "launcher/play.h"
+#include "launcher/readiness.h"
+#include "launcher/site/etcd_files.h"
 #include "launcher/site/machine.h"
 #include "launcher/site/own_node.h"
 #include "launcher/site/surroundings.h"
-#include "launcher/tell/dry_run.h"
+#include "launcher/tell/rounds.h"
 #include "launcher/text/signal_name.h"
 
 namespace paddle_launch {
 namespace {
 
-// While nothing runs yet, a signal ends the launcher. Also the first process of a container, for
-// whom the kernel's own way to end a process does not hold.
-class EndOnSignal {
- public:
-  EndOnSignal(EventLoop& loop, SignalWatch& signals) : loop_(loop), fd_(signals.fd()) {
-    loop_.on_readable(fd_, [&signals] {
-      while (const std::optional<int> signal = signals.next()) take(*signal);
-    });
-  }
-  EndOnSignal(const EndOnSignal&) = delete;
-  EndOnSignal& operator=(const EndOnSignal&) = delete;
-  ~EndOnSignal() { loop_.forget(fd_); }
-
- private:
-  static void take(int signal) {
-    if (signal == SIGTSTP) return Terminal(false).suspend_launcher();
-    if (signal == SIGUSR1 || signal == SIGUSR2 || signal == SIGCHLD) return;
-    throw StoppedBySignal(signal, fmt::format("stopped by {} while waiting for the other nodes",
-                                              signal_name(signal)));
-  }
-
-  EventLoop& loop_;
-  int fd_;
-};
-
-// What is wrong on this node is not thrown at once: the other nodes are to hear of it, instead of
-// waiting for a node that will never come.
-struct Readiness {
-  OwnNode me;
-  Preparation preparation;
-  std::exception_ptr problem;
-  std::string problem_text;
-};
-
-// A trainer that the variables of Paddle's first cluster documents started is in no list of nodes:
-// where it is, is known when the nodes have met.
-OwnNode own_node(const JobSpec& job, const Machine& here) {
-  const OldRole* const old =
-      job.servers && job.servers->old_role ? &*job.servers->old_role : nullptr;
-  if (old == nullptr || old->mine.role == Role::Server) return find_own_node(job, here);
-  return own_node_of_task(job, here, static_cast<std::size_t>(old->place()));
-}
-
-// Without --rank the node where all meet becomes the first.
-bool may_be_first(const JobSpec& job, const Machine& here, const OwnNode& me) {
-  if (!job.master || job.node_rank || !job.servers) return me.place == 0;
-  return is_meeting_point(job, here);
-}
-
-Readiness get_ready(const JobSpec& job, const Environment& env, const Machine& here,
-                    const Company& company) {
-  Readiness ready;
-  // Who does not know which node it is cannot tell the others anything; a scheduler knows.
-  if (!company.is_scheduled()) ready.me = own_node(job, here);
-  try {
-    if (company.is_scheduled()) {
-      ready.me = own_node_of_task(job, here, static_cast<std::size_t>(company.group().mine));
-    }
-    ready.preparation = prepare(job, env, here, ready.me.host, company.group().share,
-                                company.has_several_pods(), may_be_first(job, here, ready.me));
-  } catch (const std::exception& error) {
-    if (!company.has_several_pods() || (job.dry_run != DryRun::No && !company.is_scheduled()))
-      throw;
-    ready.problem = std::current_exception();
-    ready.problem_text = error.what();
-    ready.preparation.offer.host = ready.me.host;
-  }
-  return ready;
-}
-
-int status_of(const std::exception_ptr& problem) {
-  try {
-    std::rethrow_exception(problem);
-  } catch (const UsageError&) {
-    return kWrongUseStatus;
-  } catch (...) {
-    return 1;
-  }
-}
+constexpr int kSignalBase = 128;
 
 Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Machine& here,
          Company& company, const Readiness& ready, const GiftMaker& gift,
@@ -131,12 +58,6 @@ Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Mach
   }
 }
 
-int print_plan(const JobSpec& job, const ProcessPlan& plan) {
-  const std::string text = job.dry_run == DryRun::Json ? dry_run_json(plan) : dry_run_text(plan);
-  std::fputs(text.c_str(), stdout);
-  return std::fflush(stdout) == 0 ? 0 : 1;
-}
-
 int show_assumed_plan(const JobSpec& job, const Environment& env, const Machine& here,
                       const Readiness& ready, const Surroundings& around) {
   const Roster roster = assumed_roster(job, here, ready.me, ready.preparation.offer);
@@ -151,22 +72,50 @@ int show_assumed_plan(const JobSpec& job, const Environment& env, const Machine&
       plan_pod(job, env, ready.preparation, roster, !around.launched_by.empty(), "").processes);
 }
 
-// The others have the roster and would start: they are told that this node will not.
-void withdraw(JobChannel& channel, int node, const std::string& why) {
-  const StopCause cause{.kind = StopCause::Kind::NotStarted,
-                        .node = node,
-                        .status = 1,
-                        .text = why,
-                        .at = std::chrono::steady_clock::now()};
-  channel.set_events({.stop = [](const StopCause&) {},
-                      .kill = [] {},
-                      .verdict = [](const JobVerdict&) {},
-                      .remark = [](const std::string&) {},
-                      .other = {}});
-  channel.tell_stop(cause);
-  channel.tell_ending({.own = cause});
-  channel.decide_now();
-  channel.close();
+// Whether and how this job may have several rounds.
+Rounds rounds_of(const JobSpec& job, const Company& company) {
+  Rounds rounds{.rules = {.spec = job.restarts}, .may_be_several = job.has_rounds()};
+  if (company.way() == Way::Tcp) rounds.rules.nodes = RestartRules::Nodes::Typed;
+  if (!job.elastic) return rounds;
+  rounds.rules.nodes = RestartRules::Nodes::Elastic;
+  rounds.rules.level = job.elastic->level;
+  return rounds;
+}
+
+// There will be no next one, and main says why.
+void show_rounds(const Rounds& rounds) {
+  write_to_stderr_patiently(rounds_table(rounds.told, 1), std::chrono::seconds(1));
+}
+
+// A signal came when the next round was settled already.
+[[noreturn]] void end_by_signal(const Job& job, BetweenRounds& between, int signal) {
+  const std::string text = fmt::format("stopped by {} between two rounds", signal_name(signal));
+  tell_the_others(job.loop, between.connections, kSignalBase + signal,
+                  fmt::format("{}: {}", job.here.host_name, text));
+  throw StoppedBySignal(signal, text);
+}
+
+// To the roster of the next round. What hinders this pod ends the job for all, if it needs all.
+Met meet_for_next_round(const Job& job, Readiness& ready, BetweenRounds between,
+                        ElasticJob* elastic, const GiftMaker& gift) {
+  const JobSpec& spec = job.command.job;
+  const auto tell = [&](int status, const std::string& why) {
+    if (elastic == nullptr) tell_the_others(job.loop, between.connections, status, why);
+  };
+  try {
+    pause_between_rounds(job.loop, between, !job.company.is_scheduled());
+    prepare_again(spec, job.env, job.here, job.company, ready);
+  } catch (const StoppedBySignal& stopped) {
+    tell(kSignalBase + stopped.signal, fmt::format("{}: {}", job.here.host_name, stopped.what()));
+    throw;
+  } catch (const std::exception& error) {
+    tell(1, fmt::format("{}: {}", job.here.host_name, error.what()));
+    throw;
+  }
+  const PodClaim claim = make_claim(spec, job.here, ready.me, job.company, "");
+  const PodOffer& offer = ready.preparation.offer;
+  if (elastic != nullptr) return elastic->meet(std::move(between), claim, offer, gift);
+  return meet_again(job.loop, spec, job.company, std::move(between), claim, offer, gift);
 }
 
 }  // namespace
@@ -175,47 +124,60 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
   const JobSpec& job = command.job;
   const Surroundings around = surroundings(env);
   const Machine here = look_around();
+  if (job.elastic) check_etcd_files(job.elastic->etcd);
 
   // Whoever started us may ignore SIGCHLD; then the kernel would throw away how our children ended.
   const bool sigchld_was_ignored = is_ignored(SIGCHLD);
   signal(SIGCHLD, SIG_DFL);
   SignalWatch signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD});
   EventLoop loop;
-  std::optional<EndOnSignal> waiting(std::in_place, loop, signals);
+  std::optional<EndOnSignal> waiting(std::in_place, loop, signals,
+                                     "while waiting for the other nodes");
   Company company(loop, job, env, around, here);
   company.gather();
-  const Readiness ready = [&] {
+  Readiness ready = [&] {
     const SignalsAsBefore may_end_us(signals);
     return get_ready(job, env, here, company);
   }();
   const bool is_dry = job.dry_run != DryRun::No;
   if (is_dry && !company.is_scheduled()) return show_assumed_plan(job, env, here, ready, around);
 
+  const Job whole{command, env, around, here, loop, signals, sigchld_was_ignored, company};
   Remarks remarks{.notices = command.notices, .warnings = command.warnings};
-  NcclGift nccl;
+  Rounds rounds = rounds_of(job, company);
+  std::optional<NcclGift> nccl(std::in_place);
   const bool on_gpus = ready.preparation.offer.card_kind == CardKind::Gpu && !job.check && !is_dry;
   const Program& program = ready.preparation.program;
-  if (on_gpus && company.group().mine == 0 && ready.me.place == 0) nccl.prepare(job, env, program);
-  const Met met = meet(loop, job, env, here, company, ready,
-                       on_gpus ? nccl.maker(job, env, program) : GiftMaker(), remarks.notices);
+  if (on_gpus && company.group().mine == 0 && ready.me.place == 0) nccl->prepare(job, env, program);
+  std::optional<ElasticJob> elastic;
+  if (job.elastic) {
+    elastic.emplace(loop, job, env, here, ready.me, remarks.notices);
+    rounds.watch = elastic->watch();
+  }
+  const auto gift = [&] { return on_gpus ? nccl->maker(job, env, program) : GiftMaker(); };
+  Met met = elastic ? elastic->meet({}, make_claim(job, here, ready.me, company, ""),
+                                    ready.preparation.offer, gift())
+                    : meet(loop, job, env, here, company, ready, gift(), remarks.notices);
   if (job.check) return check_network(loop, met, here.host_name, company.speaks());
-
-  waiting.reset();
-  const PodPlan plan =
-      plan_pod(job, env, ready.preparation, met.roster, !around.launched_by.empty(), met.gift);
-  if (is_dry) return company.speaks() ? print_plan(job, plan.processes) : 0;
-  remarks.add_warnings(ready.preparation.warnings);
-  remarks.add_warnings(met.warnings);
-  remarks.add_warnings(company.contradictions(job, met.roster));
-  if (!company.remark().empty()) remarks.notices.push_back(company.remark());
-  try {
-    return run_round({loop, signals, sigchld_was_ignored, *met.channel,
-                      static_cast<int>(met.roster.mine), company.speaks(), around.step.has_value()},
-                     job, env, here, plan, remarks, ready.preparation.open_files_given);
-  } catch (const std::exception& error) {
-    withdraw(*met.channel, static_cast<int>(met.roster.mine),
-             fmt::format("node {} could not start: {}", plan.processes.host, error.what()));
-    throw;
+  for (;;) {
+    waiting.reset();
+    const RoundEnd end = play(whole, ready, met, std::exchange(remarks, {}), rounds);
+    if (!end.next) {
+      if (elastic) elastic->leave(met.channel->is_hub() && !end.leaves);
+      return end.status;
+    }
+    waiting.emplace(loop, signals, "between two rounds");
+    nccl.emplace();  // the ids of the last round have served
+    BetweenRounds between{
+        .connections = met.channel->release(), .roster = std::move(met.roster), .next = *end.next};
+    if (end.is_asked_to_end) end_by_signal(whole, between, end.status - kSignalBase);
+    try {
+      met = meet_for_next_round(whole, ready, std::move(between), elastic ? &*elastic : nullptr,
+                                gift());
+    } catch (...) {
+      if (company.speaks()) show_rounds(rounds);
+      throw;
+    }
   }
 }
 

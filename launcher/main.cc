@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -14,6 +16,7 @@
 #include "launcher/cli/command_line.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/errors.h"
+#include "launcher/job_orders.h"
 #include "launcher/launch.h"
 #include "launcher/site/surroundings.h"
 
@@ -44,14 +47,18 @@ Environment read_environment() {
   return env;
 }
 
-// The token leaves the environment before anything is started: neither a child nor a reader of
-// /proc sees it.
-void wipe_token() {
-  constexpr std::string_view name = "PADDLE_LAUNCH_TOKEN=";
+constexpr std::array<std::string_view, 2> kSecrets = {"PADDLE_LAUNCH_TOKEN",
+                                                      "PADDLE_ETCD_PASSWORD"};
+
+// Secrets leave the environment before anything is started: neither a child nor a reader of /proc
+// sees them.
+void wipe_secrets() {
   for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (std::string_view(*entry).starts_with(name)) {
-      explicit_bzero(*entry + name.size(), std::strlen(*entry + name.size()));
-    }
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    const bool is_secret =
+        std::find(kSecrets.begin(), kSecrets.end(), text.substr(0, equals)) != kSecrets.end();
+    if (is_secret) explicit_bzero(*entry + equals + 1, text.size() - equals - 1);
   }
 }
 
@@ -69,13 +76,16 @@ int complain(const std::string& program, const char* what, int status) {
 
 int run(const std::vector<std::string>& argv) {
   Environment env = read_environment();
-  wipe_token();
+  wipe_secrets();
   const paddle_launch::CommandLine command = paddle_launch::parse_command_line(
       argv, env, paddle_launch::surroundings(env).may_be_several());
-  env.erase("PADDLE_LAUNCH_TOKEN");
+  for (const std::string_view name : kSecrets) env.erase(std::string(name));
   if (const auto* print = std::get_if<paddle_launch::PrintAndExit>(&command)) {
     std::fputs(print->text.c_str(), stdout);
     return std::fflush(stdout) == 0 ? 0 : kLaunchError;
+  }
+  if (const auto* order = std::get_if<paddle_launch::JobOrder>(&command)) {
+    return paddle_launch::carry_out(*order);
   }
   return paddle_launch::launch(std::get<paddle_launch::ParsedCommandLine>(command), env);
 }
@@ -96,6 +106,9 @@ int main(int argc, char** argv) {
   } catch (const paddle_launch::StoppedBySignal& error) {
     const int status = kSignalBase + error.signal;
     return is_first_task() ? complain(program, error.what(), status) : status;
+  } catch (const paddle_launch::NoLongerNeeded& reason) {
+    std::fprintf(stderr, "%s: %s\n", program.c_str(), reason.what());
+    return 0;
   } catch (const paddle_launch::NodeMissing& error) {
     return complain(program, error.what(), paddle_launch::kNodeMissingStatus);
   } catch (const std::exception& error) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/meeting.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <functional>
@@ -12,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/announcer.h"
 #include "launcher/channel/secret.h"
 #include "launcher/claim.h"
 #include "launcher/identity.h"
@@ -20,7 +18,6 @@
 #include "launcher/rendezvous/scheduler.h"
 #include "launcher/rendezvous/solo.h"
 #include "launcher/rendezvous/tcp.h"
-#include "launcher/tell/voice.h"
 #include "launcher/tell/waiting.h"
 
 namespace paddle_launch {
@@ -33,61 +30,6 @@ constexpr std::size_t kStepPortBlocks = 2'000;
 constexpr std::size_t kPodNameLetters = 6;
 // A node that cannot take part tells the others so, but keeps its own user waiting no longer.
 constexpr std::chrono::seconds kToTellAProblem{10};
-
-// A terminal or pipe that does not take our lines must not hold up the meeting.
-void write_if_it_takes(std::string_view text) {
-  write_to_stderr_patiently(text, std::chrono::milliseconds(0));
-}
-
-int terminal_width() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
-// The person at the terminal while nodes are missing.
-class Announcer {
- public:
-  Announcer(const JobSpec& job, bool speaks)
-      : terminal_(isatty(STDERR_FILENO) == 1),
-        voice_(
-            job.quiet ? LogLevel::Error : job.log_level,
-            speaks ? write_if_it_takes : [](std::string_view) {}),
-        notice_(terminal_, terminal_ ? terminal_width() : 0) {
-    notice_.update({}, std::chrono::steady_clock::now());
-  }
-  Announcer(const Announcer&) = delete;
-  Announcer& operator=(const Announcer&) = delete;
-  ~Announcer() { clear(); }
-
-  void waiting(const WaitingFacts& facts) {
-    const std::string text = notice_.update(facts, std::chrono::steady_clock::now());
-    if (text.empty()) return;
-    if (terminal_) {
-      voice_.block(text);
-    } else {
-      voice_.info(text);
-    }
-  }
-  void remark(const std::string& text) {
-    clear();
-    voice_.info(text);
-  }
-  void problem(const std::string& text) {
-    clear();
-    const std::string sentence = text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
-    voice_.error(sentence + "; telling the other nodes");
-  }
-
- private:
-  void clear() {
-    const std::string text = notice_.end();
-    if (!text.empty()) voice_.block(text);
-  }
-
-  bool terminal_;
-  Voice voice_;
-  WaitingNotice notice_;
-};
 
 std::vector<int> hub_ports(const JobSpec& job) {
   if (job.master) return {job.master->port};

@@ -73,10 +73,23 @@ void show_environments(const Voice& voice, const ProcessPlan& plan, const Enviro
   }
 }
 
+std::string counted(std::size_t number, std::string_view thing, std::string_view ending) {
+  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : ending);
+}
+
 }  // namespace
 
 void open_the_console(const Voice& voice, const JobSpec& job, const Environment& user,
-                      const PodPlan& plan, const Remarks& remarks) {
+                      const PodPlan& plan, const Remarks& remarks, const Rounds& rounds) {
+  if (rounds.played > 0) {
+    for (const std::string& text : remarks.warnings) voice.warning(text);
+    for (const std::string& text : remarks.notices) voice.info(text);
+    return voice.info(
+        fmt::format("round {} begins: {} here, {} on {} in all", rounds.state.number,
+                    counted(plan.processes.processes.size(), "process", "es"),
+                    counted(static_cast<std::size_t>(plan.processes.world_size), "trainer", "s"),
+                    counted(static_cast<std::size_t>(plan.processes.nodes), "node", "s")));
+  }
   voice.block(argument_banner(resolved_arguments(job, plan)));
   if (!plan.backup_path.empty()) {
     voice.info(

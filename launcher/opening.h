@@ -9,6 +9,7 @@
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
 #include "launcher/plan/pod_plan.h"
+#include "launcher/rounds.h"
 #include "launcher/tell/voice.h"
 
 namespace paddle_launch {
@@ -23,6 +24,6 @@ struct Remarks {
 };
 
 void open_the_console(const Voice& voice, const JobSpec& job, const Environment& user,
-                      const PodPlan& plan, const Remarks& remarks);
+                      const PodPlan& plan, const Remarks& remarks, const Rounds& rounds);
 
 }  // namespace paddle_launch

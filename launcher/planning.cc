@@ -34,13 +34,15 @@ PodPlan plan_roles(const JobSpec& job, const Environment& env, const Preparation
 }  // namespace
 
 PodPlan plan_pod(const JobSpec& job, const Environment& env, const Preparation& ready,
-                 const Roster& roster, bool under_scheduler, const std::string& gift) {
+                 const Roster& roster, bool under_scheduler, const std::string& gift,
+                 const RoundState& round) {
   const PaddleEnvSettings settings{.backend = job.backend,
                                    .log_dir = ready.log_dir,
                                    .job_id = job.job_id,
                                    .temporary_dir = lookup(env, "TMPDIR").value_or("/tmp"),
                                    .under_scheduler = under_scheduler,
                                    .rpc = job.mode == Mode::Rpc,
+                                   .round = round,
                                    .more = nccl_variables(unpack_gift(gift))};
   const bool has_terminal = isatty(STDIN_FILENO) == 1;
   PodPlan plan;
@@ -52,6 +54,7 @@ PodPlan plan_pod(const JobSpec& job, const Environment& env, const Preparation& 
   } else {
     plan = plan_roles(job, env, ready, roster, settings);
   }
+  plan.processes.round = round.number;
   plan.processes.host = roster.pods.at(roster.mine).host;
   return plan;
 }

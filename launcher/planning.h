@@ -7,6 +7,7 @@
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
 #include "launcher/job/roster.h"
+#include "launcher/job/round_state.h"
 #include "launcher/plan/pod_plan.h"
 #include "launcher/preparation.h"
 
@@ -14,6 +15,7 @@ namespace paddle_launch {
 
 // `under_scheduler`: mpirun, mpiexec or srun started this launcher. `gift`: from the first pod.
 PodPlan plan_pod(const JobSpec& job, const Environment& env, const Preparation& ready,
-                 const Roster& roster, bool under_scheduler, const std::string& gift);
+                 const Roster& roster, bool under_scheduler, const std::string& gift,
+                 const RoundState& round = {});
 
 }  // namespace paddle_launch

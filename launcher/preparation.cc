@@ -2,11 +2,11 @@
 #include "launcher/preparation.h"
 
 #include <filesystem>
-#include <random>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "launcher/os/random_letters.h"
 #include "launcher/run/log_directory.h"
 #include "launcher/server_preparation.h"
 #include "launcher/site/choose_cards.h"
@@ -16,15 +16,6 @@
 
 namespace paddle_launch {
 namespace {
-
-// Six lower-case letters, as Paddle's pods have.
-std::string random_pod_name() {
-  std::random_device entropy;
-  std::uniform_int_distribution<int> letter('a', 'z');
-  std::string name(6, ' ');
-  for (char& c : name) c = static_cast<char>(letter(entropy));
-  return name;
-}
 
 // Without dots and without a slash at the end.
 std::string absolute_directory(const std::string& path) {

@@ -35,6 +35,7 @@ namespace {
 constexpr std::chrono::milliseconds kPatienceOfAnImpatientUser{500};
 // How long the other nodes may take to stop, beyond the grace: what survives SIGKILL is given 30 s.
 constexpr std::chrono::seconds kPatienceWithOthers{40};
+constexpr int kSignalBase = 128;
 
 std::vector<std::string> make_start_lines(const ProcessPlan& plan) {
   const std::string now = timestamp();
@@ -65,11 +66,55 @@ std::vector<std::string> write_shared_files(const PodPlan& plan) {
   return problems;
 }
 
+// How this round ended, for the list at the end, and what comes next.
+RoundEnd conclude_round(const Stage& stage, const JobVerdict& verdict, const PodPlan& plan,
+                        SteadyTime started) {
+  Rounds& rounds = stage.ties.rounds;
+  const Voice& voice = stage.voice;
+  const auto lasted = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - started);
+  rounds.told.push_back({.state = rounds.state,
+                         .nodes = plan.processes.nodes,
+                         .trainers = plan.processes.world_size,
+                         .lasted = lasted,
+                         .cause = verdict.first});
+  const bool is_mine = verdict.first.node == stage.ties.node;
+  const bool is_asked = stage.ending_signal != 0;
+  const bool is_elastic = rounds.rules.nodes == RestartRules::Nodes::Elastic;
+  const bool leaves = verdict.next && is_elastic &&
+                      (is_asked || (is_mine && leaves_after_failure(rounds.rules, verdict)));
+  // The signal met a verdict that was on its way already.
+  if (verdict.next && is_asked && !is_elastic) {
+    return {
+        .status = kSignalBase + stage.ending_signal, .next = verdict.next, .is_asked_to_end = true};
+  }
+  if (verdict.next && !leaves) {
+    voice.info(next_round_line(rounds.told.back(), *verdict.next, rounds.rules.spec.most));
+    return {.status = verdict.first.status, .next = verdict.next};
+  }
+  if (leaves) {
+    voice.info(
+        "this node leaves the job, which goes on without it; `paddle-launch --stop` ends an "
+        "elastic job on all nodes");
+  }
+  const std::string why = leaves || verdict.asked_to_end > 0
+                              ? std::string()
+                              : no_next_round_line(rounds.told.back(), rounds.rules.spec);
+  if (!why.empty()) voice.info(why);
+  const std::string table = rounds_table(rounds.told);
+  if (!table.empty()) voice.always(table);
+  const int status = leaves && is_asked ? kSignalBase + stage.ending_signal : verdict.first.status;
+  return {.status = status, .leaves = leaves};
+}
+
 }  // namespace
 
-int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, const Machine& here,
-              const PodPlan& plan, const Remarks& remarks, const rlimit& open_files_given) {
+RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& env,
+                   const Machine& here, const PodPlan& plan, const Remarks& remarks,
+                   const rlimit& open_files_given) {
   const ProcessPlan& processes = plan.processes;
+  const SteadyTime started = std::chrono::steady_clock::now();
+  const bool log_overwrite = job.log_overwrite && ties.rounds.state.number == 0;
   prepare_log_directory(plan.log_dir, processes);
   Remarks said = remarks;
   for (std::string& problem : write_shared_files(plan)) said.warnings.push_back(std::move(problem));
@@ -84,19 +129,19 @@ int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, c
   Console console({.prefix_lines = all, .colour = colour},
                   job.console == ConsoleMode::None || (!speaks && !all)
                       ? std::vector<FollowedLog>{}
-                      : open_followed_logs(processes, start_lines, all, job.log_overwrite));
+                      : open_followed_logs(processes, start_lines, all, log_overwrite));
   const Voice voice(job.quiet ? LogLevel::Error : job.log_level,
                     [&console, &speaks](std::string_view text) {
                       if (speaks) console.say(text);
                     });
-  open_the_console(voice, job, env, plan, said);
+  open_the_console(voice, job, env, plan, said, ties.rounds);
 
   const std::optional<int> reader = process_with_stdin(processes);
   const bool lends_terminal = reader && Terminal::can_be_lent();
   const std::optional<int> terminal_worker = lends_terminal ? reader : std::nullopt;
   const Terminal terminal(lends_terminal);
   Guard guard(processes, {.grace = job.grace,
-                          .log_overwrite = job.log_overwrite,
+                          .log_overwrite = log_overwrite,
                           .own_session = !lends_terminal,
                           .lend_terminal = lends_terminal,
                           .mask = ties.signals.mask_at_start(),
@@ -105,7 +150,9 @@ int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, c
                           .start_lines = start_lines});
   // Read while the guard is busy: the kernel takes its time for this file.
   const Aftermath aftermath(processes, here.host_name, ties.node, oom_kills_so_far());
-  Stage stage{ties, guard, console, terminal, voice, aftermath, speaks, plan.first_on_node};
+  Stage stage{ties,           guard,     console, terminal,
+              voice,          aftermath, speaks,  plan.first_on_node,
+              processes.nodes};
   std::optional<Conductor> conductor;
   if (plan.servers) {
     conductor.emplace(ties.loop, ties.channel, conductor_settings(*plan.servers, *job.servers),
@@ -121,12 +168,16 @@ int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, c
       result.user_is_impatient ? std::optional(kPatienceOfAnImpatientUser) : std::nullopt;
   console.drain(ties.signals, patience);
   const JobVerdict verdict = conclude(stage, result, job.grace + kPatienceWithOthers);
+  if (ties.rounds.watch.end) ties.rounds.watch.end();
   aftermath.tell_end(voice, result, verdict);
+  const RoundEnd end = conclude_round(stage, verdict, plan, started);
   console.finish(ties.signals, patience);
   guard.wait_for_end();
+  ++ties.rounds.played;
   // A member with a console of its own has nothing to wait for.
-  if (ties.channel.is_hub() || !ties.speaks) ties.channel.close();
-  return verdict.first.status;
+  const bool has_listeners = ties.channel.is_hub() || !ties.speaks;
+  if (!end.next && !end.leaves && has_listeners) ties.channel.close();
+  return end;
 }
 
 }  // namespace paddle_launch

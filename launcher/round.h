@@ -11,6 +11,7 @@
 #include "launcher/os/event_loop.h"
 #include "launcher/os/signals.h"
 #include "launcher/plan/pod_plan.h"
+#include "launcher/rounds.h"
 #include "launcher/site/machine.h"
 
 namespace paddle_launch {
@@ -24,10 +25,19 @@ struct JobTies {
   int node = 0;                            // its place in the roster
   bool speaks = true;                      // false: another pod has the console that they share
   bool scheduler_signals_workers = false;  // as Slurm does
+  Rounds& rounds;
 };
 
-// Returns the exit status. Trainers get back the limit on open files that we were given.
-int run_round(const JobTies& ties, const JobSpec& job, const Environment& env, const Machine& here,
-              const PodPlan& plan, const Remarks& remarks, const rlimit& open_files_given);
+struct RoundEnd {
+  int status = 0;
+  std::optional<NextRound> next{};  // that this launcher takes part in
+  bool is_asked_to_end = false;     // by a signal; the others are still to hear of it
+  bool leaves = false;              // the job goes on without this launcher
+};
+
+// Trainers get back the limit on open files that we were given.
+RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& env,
+                   const Machine& here, const PodPlan& plan, const Remarks& remarks,
+                   const rlimit& open_files_given);
 
 }  // namespace paddle_launch

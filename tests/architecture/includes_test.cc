@@ -18,17 +18,19 @@ const std::map<std::string, Rooms> kMayInclude = {
     {"job", {}},
     {"text", {}},
     {"os", {}},
+    {"etcd", {"job", "text", "os"}},
     {"channel", {"job", "text", "os"}},
     {"cli", {"job", "text"}},
     {"site", {"job", "text", "os"}},
     {"nccl", {"job", "text", "os"}},
     {"plan", {"job", "text"}},
-    {"rendezvous", {"job", "text", "os", "channel"}},
+    {"rendezvous", {"job", "text", "os", "channel", "etcd"}},
     {"run", {"job", "os", "channel"}},
     {"tell", {"job", "text"}},
 };
 // Foreign headers that only one room may see.
-const std::map<std::string, std::string> kOnlyIn = {{"CLI/", "cli"}, {"sodium", "channel"}};
+const std::map<std::string, std::string> kOnlyIn = {
+    {"CLI/", "cli"}, {"sodium", "channel"}, {"curl/", "etcd"}};
 
 std::string room_of(const fs::path& file, const fs::path& launcher) {
   const fs::path relative = fs::relative(file, launcher);
