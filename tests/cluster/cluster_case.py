@@ -46,10 +46,14 @@ class ClusterCase(LauncherCase):
     def tearDown(self):
         try:
             super().tearDown()
-            self.assertEqual(self.hosts.leftovers(), [])
+            self.assertEqual(self.leftovers(), [])
         finally:
-            for _, pid, _ in self.hosts.leftovers():
+            for _, pid, _ in self.leftovers():
                 kill_quietly(pid)
+
+    def leftovers(self):
+        """(host, pid, command line) of all that runs on the hosts and should not when a test ends."""
+        return self.hosts.leftovers()
 
     # starting
 
