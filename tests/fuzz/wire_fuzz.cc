@@ -11,6 +11,8 @@
 #include "launcher/channel/handshake.h"
 #include "launcher/channel/message.h"
 #include "launcher/channel/packed_pods.h"
+#include "launcher/etcd/gateway_answers.h"
+#include "launcher/rendezvous/job_book.h"
 
 namespace paddle_launch {
 namespace {
@@ -59,6 +61,26 @@ void try_handshake(Handshake::Role role, std::string_view bytes) {
   require(pieces.state() != Handshake::State::Proved);
 }
 
+// As a false etcd would answer; and what anybody may have written into a true one.
+void try_etcd(std::string_view bytes) {
+  constexpr std::string_view kPrefix = "/paddle/j/";
+  for (const int status : {200, 400, 401, 404, 503}) judge(status, bytes);
+  verdict_of(bytes);
+  read_watch(bytes, kPrefix);
+  read_txn(bytes);
+  read_grant(bytes);
+  read_keep_alive(bytes);
+  read_token(bytes);
+  if (const auto range = read_range(bytes, kPrefix)) read_book(range->entries);
+  std::vector<EtcdEntry> entries;
+  for (const char* key : {"job", "pods/abcdef", "round", "orders/scale", "orders/stop", ""}) {
+    entries.push_back({.key = key, .value = std::string(bytes)});
+  }
+  const JobBook book = read_book(entries);
+  require(!book.wanted() || book.wanted()->min <= book.wanted()->max);
+  if (book.job) require(read_book({{.key = "job", .value = write_job(*book.job)}}).job == book.job);
+}
+
 }  // namespace
 }  // namespace paddle_launch
 
@@ -67,6 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const std::vector<std::string> known_hosts = {"10.0.0.1", "node-2", "", "10.0.0.1"};
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   paddle_launch::try_message(bytes);
+  paddle_launch::try_etcd(bytes);
   paddle_launch::try_pods(bytes, {});
   paddle_launch::try_pods(bytes, known_hosts);
   paddle_launch::try_handshake(paddle_launch::Handshake::Role::Hub, bytes);

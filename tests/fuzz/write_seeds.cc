@@ -9,6 +9,7 @@
 #include "launcher/channel/handshake.h"
 #include "launcher/channel/message.h"
 #include "launcher/channel/packed_pods.h"
+#include "launcher/rendezvous/job_book.h"
 #include "tests/unit/channel/sample_messages.h"
 
 int main(int argc, char** argv) {
@@ -36,6 +37,20 @@ int main(int argc, char** argv) {
   seeds.push_back(member.begin());
   seeds.push_back(paddle_launch::framed(member.begin()) +
                   paddle_launch::framed(std::string(56, 'x')));
+
+  // What etcd answers to a look, and what stands in the job's keys.
+  seeds.emplace_back(
+      R"({"header":{"revision":"7"},"kvs":[{"key":"L3BhZGRsZS9qL2pvYg==","value":"e30=",)"
+      R"("create_revision":"5","mod_revision":"6","lease":"9"}],"count":"1"})");
+  seeds.emplace_back(R"({"result":{"header":{"revision":"8"},"events":[{"type":"DELETE","kv":)"
+                     R"({"key":"L3BhZGRsZS9qL2pvYg==","mod_revision":"8"}}]}})");
+  seeds.emplace_back(R"({"error":"etcdserver: user name is empty","code":3})");
+  seeds.push_back(paddle_launch::write_job(
+      {.version = "0.1.0", .nodes = {2, 4}, .secret = "ab", .created = 5, .command = "train.py"}));
+  seeds.push_back(paddle_launch::write_pod({.host = "10.0.0.1", .port = 6060, .machine = "n1"}));
+  seeds.push_back(paddle_launch::write_round(
+      {.started = 5, .is_running = true, .hub = "abcdef", .pods = {{"abcdef", "10.0.0.1", 0, 2}}}));
+  seeds.push_back(paddle_launch::write_scale(3, "n1"));
 
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     std::ofstream file(std::string(argv[1]) + "/seed" + std::to_string(i), std::ios::binary);
