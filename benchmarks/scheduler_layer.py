@@ -24,6 +24,7 @@ sys.path[:0] = [str(ROOT / "tests" / "cluster"), str(ROOT / "tests" / "end_to_en
 
 from mpi_run import MpiRun, require_openmpi  # noqa: E402
 from slurm_cluster import SlurmCluster, require_slurm  # noqa: E402
+from taking_turns import Failed, cpu, first_line, in_short, ms, take_turns  # noqa: E402
 from test_hosts import TestHosts, require_test_hosts  # noqa: E402
 
 from harness import kill_quietly  # noqa: E402
@@ -49,10 +50,6 @@ sys.exit(status)
 
 BARE, MPI, MPI_TCP = "/bin/true", "MPI_Init + MPI_Finalize", "MPI_Init + MPI_Finalize over plain sockets"
 OURS, OURS_PMIX, ALONE = "paddle-launch", "paddle-launch --bootstrap pmix", "paddle-launch --bootstrap solo"
-
-
-class Failed(Exception):
-    pass
 
 
 class Bench:
@@ -136,20 +133,10 @@ def measure(bench, subjects, repetitions):
             bench.start(*subject[:2], bench.words(subject[2], subject[1]))  # files come into memory
         except Failed as error:
             failures[subject].append(str(error))
-    for turn in range(repetitions):
-        for subject in random.sample(subjects, len(subjects)):
-            front_end, per_host, way = subject
-            try:
-                times[subject].append(bench.start(front_end, per_host, bench.words(way, per_host)))
-            except Failed as error:
-                failures[subject].append(str(error))
-                print(subject, error, file=sys.stderr)
-        print(f"round {turn + 1} of {repetitions}, load {os.getloadavg()[0]:.1f}", file=sys.stderr, flush=True)
-    return times, failures
-
-
-def ms(seconds):
-    return f"{seconds * 1000:.0f}"
+    def run(subject):
+        front_end, per_host, way = subject
+        return [bench.start(front_end, per_host, bench.words(way, per_host))]
+    return take_turns(subjects, repetitions, run, times, failures)
 
 
 def difference(ours, theirs):
@@ -178,19 +165,13 @@ def table(subjects, times, failures):
             row.append(ms(statistics.median(busy for _, busy in times[subject])))
         else:
             row += [""] * 6
-        row.append(f"{len(failures[subject])}: {failures[subject][0]}" if failures[subject] else "0")
+        row.append(in_short(failures[subject]))
         lines.append("| " + " | ".join(row) + " |")
     return "\n".join(lines)
 
 
-def first_line(*words):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return done.stdout.splitlines()[0] if done.stdout else "unknown"
-
-
 def machine(slurm, launcher):
-    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
-    return {"CPU": f"{os.cpu_count()} × {cpu}", "kernel": os.uname().release,
+    return {"CPU": cpu(), "kernel": os.uname().release,
             "Slurm": slurm.run(["srun", "--version"], check=True).stdout.strip(),
             "Open MPI": first_line("mpirun.openmpi", "--version"),
             "PMIx": first_line("pkg-config", "--modversion", "pmix"),
