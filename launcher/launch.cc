@@ -36,8 +36,6 @@
 namespace paddle_launch {
 namespace {
 
-constexpr int kSignalBase = 128;
-
 Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Machine& here,
          Company& company, const Readiness& ready, const GiftMaker& gift,
          std::vector<std::string>& notices) {

@@ -23,7 +23,6 @@
 namespace {
 
 constexpr int kLaunchError = 1;
-constexpr int kSignalBase = 128;
 
 using paddle_launch::Environment;
 
@@ -104,7 +103,7 @@ int main(int argc, char** argv) {
   } catch (const paddle_launch::AlreadyTold& told) {
     return told.status;
   } catch (const paddle_launch::StoppedBySignal& error) {
-    const int status = kSignalBase + error.signal;
+    const int status = paddle_launch::kSignalBase + error.signal;
     return is_first_task() ? complain(program, error.what(), status) : status;
   } catch (const paddle_launch::NoLongerNeeded& reason) {
     std::fprintf(stderr, "%s: %s\n", program.c_str(), reason.what());

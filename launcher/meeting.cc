@@ -14,6 +14,7 @@
 #include "launcher/claim.h"
 #include "launcher/identity.h"
 #include "launcher/os/ipv4.h"
+#include "launcher/os/random_letters.h"
 #include "launcher/os/write_patiently.h"
 #include "launcher/rendezvous/scheduler.h"
 #include "launcher/rendezvous/solo.h"
@@ -27,7 +28,6 @@ constexpr int kHubPorts = 10;
 // Below the ports that the kernel gives away by itself.
 constexpr int kFirstStepPort = 10'000;
 constexpr std::size_t kStepPortBlocks = 2'000;
-constexpr std::size_t kPodNameLetters = 6;
 // A node that cannot take part tells the others so, but keeps its own user waiting no longer.
 constexpr std::chrono::seconds kToTellAProblem{10};
 

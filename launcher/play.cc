@@ -20,8 +20,6 @@
 namespace paddle_launch {
 namespace {
 
-constexpr int kSignalBase = 128;
-
 // The others have the roster and would start: they are told that this node will not.
 void withdraw(JobChannel& channel, int node, StopCause::Kind kind, int status,
               const std::string& why) {

@@ -35,7 +35,6 @@ namespace {
 constexpr std::chrono::milliseconds kPatienceOfAnImpatientUser{500};
 // How long the other nodes may take to stop, beyond the grace: what survives SIGKILL is given 30 s.
 constexpr std::chrono::seconds kPatienceWithOthers{40};
-constexpr int kSignalBase = 128;
 
 std::vector<std::string> make_start_lines(const ProcessPlan& plan) {
   const std::string now = timestamp();

@@ -15,6 +15,8 @@ struct UsageError : std::runtime_error {
 };
 
 constexpr int kWrongUseStatus = 2;
+// Plus the signal: the status of whoever was ended by it.
+constexpr int kSignalBase = 128;
 
 // The machine or the network refused. Exit status 1.
 struct LaunchError : std::runtime_error {

@@ -3,13 +3,14 @@
 
 #include <cerrno>
 
+#include "launcher/job/errors.h"
+
 namespace paddle_launch {
 namespace {
 
 constexpr int kLaunchError = 1;
 constexpr int kCannotExecute = 126;
 constexpr int kNotFound = 127;
-constexpr int kSignalBase = 128;
 
 struct ExitStatus {
   int operator()(const Completed&) const { return 0; }

@@ -7,12 +7,12 @@
 
 namespace paddle_launch {
 
-// Six lower-case letters, as Paddle's pods have.
+constexpr std::size_t kPodNameLetters = 6;  // of lower case, as Paddle's pods have
+
 inline std::string random_pod_name() {
-  constexpr std::size_t kLetters = 6;
   std::random_device entropy;
   std::uniform_int_distribution<int> letter('a', 'z');
-  std::string name(kLetters, ' ');
+  std::string name(kPodNameLetters, ' ');
   for (char& c : name) c = static_cast<char>(letter(entropy));
   return name;
 }

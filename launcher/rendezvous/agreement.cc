@@ -126,7 +126,6 @@ void throw_refusal(const RefusalMessage& refusal) {
   if (refusal.status == 0) throw NoLongerNeeded(refusal.text);
   if (refusal.status == kNodeMissingStatus) throw NodeMissing(refusal.text);
   // Somebody ended another node's launcher: this one ends as it did.
-  constexpr int kSignalBase = 128;
   if (refusal.status > kSignalBase) {
     throw StoppedBySignal(refusal.status - kSignalBase, refusal.text);
   }
@@ -134,7 +133,6 @@ void throw_refusal(const RefusalMessage& refusal) {
 }
 
 RefusalMessage refusal_because(const StoppedBySignal& stopped, const OfferMessage& mine) {
-  constexpr int kSignalBase = 128;
   return {.status = kSignalBase + stopped.signal,
           .node = -1,
           .text = fmt::format("{}: {}", node_name(mine), stopped.what())};

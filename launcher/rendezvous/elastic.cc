@@ -129,7 +129,7 @@ std::optional<Met> Elastic::gather(Connections connections, OfferMessage mine,
   register_->on_change([this, &gathering, name] {
     if (register_->book().stop_from) {
       return gathering.refuse(
-          {.status = 128 + SIGTERM, .node = -1, .text = stopped_text(register_->book())});
+          {.status = kSignalBase + SIGTERM, .node = -1, .text = stopped_text(register_->book())});
     }
     const bool is_deposed = register_->name() != name || !register_->leads();
     if (is_deposed && !is_held_up()) return gathering.give_up();

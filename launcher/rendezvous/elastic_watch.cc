@@ -8,15 +8,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "launcher/job/errors.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/elastic.h"
 
 namespace paddle_launch {
-namespace {
-
-constexpr int kSignalBase = 128;
-
-}  // namespace
+namespace {}  // namespace
 
 ElasticWatch::ElasticWatch(EventLoop& loop, JobRegister& job, std::chrono::milliseconds settle,
                            OfferMessage mine)
@@ -87,6 +84,7 @@ void ElasticWatch::grow() {
   const int all = nodes_ + static_cast<int>(waiting.size());
   if (waiting.empty() || nodes_ >= range.max || all < range.min) return;
   std::vector<std::string> names;
+  names.reserve(waiting.size());
   for (const OfferMessage& offer : waiting) names.push_back(node_name(offer));
   stop(StopCause::Kind::NodesChange, 0,
        fmt::format("{} joined: going from {} to {} nodes", fmt::join(names, ", "), nodes_,

@@ -4,6 +4,8 @@
 #include <csignal>
 #include <utility>
 
+#include "launcher/job/errors.h"
+
 namespace paddle_launch {
 namespace {
 
@@ -11,8 +13,6 @@ namespace {
 constexpr std::chrono::milliseconds kBetweenInterrupts{500};
 
 bool is_typed(int signal) { return signal == SIGINT || signal == SIGQUIT; }
-
-constexpr int kSignalBase = 128;
 
 // The signal that ended it, also where its own handler turned that into an exit code.
 int signal_of(const ProcessExit& exit) {

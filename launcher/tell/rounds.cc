@@ -28,8 +28,8 @@ std::string how_it_ended(const StopCause& cause) {
 }  // namespace
 
 std::string short_span(std::chrono::milliseconds span) {
-  constexpr std::chrono::minutes kMinute{1};
-  if (span >= kMinute) return how_long(std::chrono::duration_cast<std::chrono::seconds>(span));
+  if (span >= std::chrono::minutes(1))
+    return how_long(std::chrono::duration_cast<std::chrono::seconds>(span));
   const auto tenths = (span.count() + 50) / 100;
   if (tenths % 10 == 0) return fmt::format("{} s", tenths / 10);
   return fmt::format("{}.{} s", tenths / 10, tenths % 10);
