@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -106,6 +107,28 @@ RoundEnd conclude_round(const Stage& stage, const JobVerdict& verdict, const Pod
   return {.status = status, .leaves = leaves};
 }
 
+// From the start of the processes to the last word.
+RoundEnd see_through(Stage& stage, const JobSpec& job, const PodPlan& plan, StopPolicy policy,
+                     SteadyTime started) {
+  const JobTies& ties = stage.ties;
+  const RoundResult result = supervise(stage, std::move(policy));
+  stage.terminal.take_back();
+  const auto patience =
+      result.user_is_impatient ? std::optional(kPatienceOfAnImpatientUser) : std::nullopt;
+  stage.console.drain(ties.signals, patience);
+  const JobVerdict verdict = conclude(stage, result, job.grace + kPatienceWithOthers);
+  if (ties.rounds.watch.end) ties.rounds.watch.end();
+  stage.aftermath.tell_end(stage.voice, result, verdict);
+  const RoundEnd end = conclude_round(stage, verdict, plan, started);
+  stage.console.finish(ties.signals, patience);
+  stage.guard.wait_for_end();
+  ++ties.rounds.played;
+  // A member with a console of its own has nothing to wait for.
+  const bool has_listeners = ties.channel.is_hub() || !ties.speaks;
+  if (!end.next && !end.leaves && has_listeners) ties.channel.close();
+  return end;
+}
+
 }  // namespace
 
 RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& env,
@@ -160,23 +183,9 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
                                        [&voice](const std::string& text) { voice.warning(text); }));
     stage.conductor = &*conductor;
   }
-  const RoundResult result = supervise(
-      stage, StopPolicy(crew_of(processes), terminal_worker, ties.scheduler_signals_workers));
-  terminal.take_back();
-  const auto patience =
-      result.user_is_impatient ? std::optional(kPatienceOfAnImpatientUser) : std::nullopt;
-  console.drain(ties.signals, patience);
-  const JobVerdict verdict = conclude(stage, result, job.grace + kPatienceWithOthers);
-  if (ties.rounds.watch.end) ties.rounds.watch.end();
-  aftermath.tell_end(voice, result, verdict);
-  const RoundEnd end = conclude_round(stage, verdict, plan, started);
-  console.finish(ties.signals, patience);
-  guard.wait_for_end();
-  ++ties.rounds.played;
-  // A member with a console of its own has nothing to wait for.
-  const bool has_listeners = ties.channel.is_hub() || !ties.speaks;
-  if (!end.next && !end.leaves && has_listeners) ties.channel.close();
-  return end;
+  return see_through(
+      stage, job, plan,
+      StopPolicy(crew_of(processes), terminal_worker, ties.scheduler_signals_workers), started);
 }
 
 }  // namespace paddle_launch
