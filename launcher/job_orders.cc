@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <functional>
 #include <string>
 
 #include <fmt/format.h>
@@ -14,8 +12,9 @@
 
 #include "launcher/etcd/etcd.h"
 #include "launcher/job/errors.h"
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
+#include "launcher/os/print_out.h"
+#include "launcher/os/run_until.h"
 #include "launcher/os/wall_clock.h"
 #include "launcher/rendezvous/job_book.h"
 #include "launcher/site/etcd_files.h"
@@ -53,7 +52,7 @@ class Visit {
 
   // The book of a job that is there.
   const JobBook& open() {
-    if (!wait_until([this] { return was_read_; }, kToFindTheServer)) {
+    if (!run_until(loop_, kToFindTheServer, [this] { return was_read_; })) {
       throw NodeMissing(problem_.empty() ? no_answer(order_.etcd, kToFindTheServer)
                                          : fmt::format("{} {}", order_.etcd.source, problem_));
     }
@@ -74,28 +73,17 @@ class Visit {
       problem = answer.done ? "" : answer.problem.empty() ? "the job changed" : answer.problem;
       loop_.stop();
     });
-    if (!wait_until([&is_done] { return is_done; }, kToFindTheServer)) problem = "no answer";
+    if (!run_until(loop_, kToFindTheServer, [&is_done] { return is_done; })) problem = "no answer";
     if (!problem.empty()) {
       throw LaunchError(fmt::format("etcd did not take the order: {}; try again", problem));
     }
   }
 
   bool is_gone_within(std::chrono::milliseconds patience) {
-    return wait_until([this] { return !book_.job && book_.pods.empty(); }, patience);
+    return run_until(loop_, patience, [this] { return !book_.job && book_.pods.empty(); });
   }
 
  private:
-  bool wait_until(const std::function<bool()>& is_so, std::chrono::milliseconds patience) {
-    bool is_late = false;
-    Alarm alarm(loop_);
-    alarm.set(patience, [&] {
-      is_late = true;
-      loop_.stop();
-    });
-    while (!is_so() && !is_late) loop_.run();
-    return is_so();
-  }
-
   const JobOrder& order_;
   JobBook book_;
   bool was_read_ = false;
@@ -134,10 +122,7 @@ JobStatus status_of(const JobOrder& order, const JobBook& book) {
   return status;
 }
 
-int print(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
-  return std::fflush(stdout) == 0 ? 0 : 1;
-}
+int print(const std::string& text) { return print_out(text) ? 0 : 1; }
 
 int show_status(const JobOrder& order) {
   Visit visit(order);

@@ -18,6 +18,7 @@
 #include "launcher/job/errors.h"
 #include "launcher/job_orders.h"
 #include "launcher/launch.h"
+#include "launcher/os/print_out.h"
 #include "launcher/site/surroundings.h"
 
 namespace {
@@ -80,8 +81,7 @@ int run(const std::vector<std::string>& argv) {
       argv, env, paddle_launch::surroundings(env).may_be_several());
   for (const std::string_view name : kSecrets) env.erase(std::string(name));
   if (const auto* print = std::get_if<paddle_launch::PrintAndExit>(&command)) {
-    std::fputs(print->text.c_str(), stdout);
-    return std::fflush(stdout) == 0 ? 0 : kLaunchError;
+    return paddle_launch::print_out(print->text) ? 0 : kLaunchError;
   }
   if (const auto* order = std::get_if<paddle_launch::JobOrder>(&command)) {
     return paddle_launch::carry_out(*order);

@@ -8,7 +8,7 @@
 
 #include "launcher/announcer.h"
 #include "launcher/job/errors.h"
-#include "launcher/os/alarm.h"
+#include "launcher/os/run_until.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/gathering.h"
 #include "launcher/rendezvous/joining.h"
@@ -36,14 +36,8 @@ bool is_first_on_node(const Roster& roster) {
 // Until it is so, but no longer than that.
 void wait_for_news(EventLoop& loop, BetweenNews& news, std::chrono::milliseconds longest,
                    const std::function<bool()>& is_so) {
-  bool is_over = false;
-  Alarm alarm(loop);
-  alarm.set(longest, [&] {
-    is_over = true;
-    loop.stop();
-  });
   news.wake = [&loop] { loop.stop(); };
-  while (!is_over && !is_so()) loop.run();
+  run_until(loop, longest, is_so);
   news.wake = {};
 }
 

@@ -2,7 +2,6 @@
 #include "launcher/play.h"
 
 #include <chrono>
-#include <cstdio>
 #include <exception>
 #include <utility>
 
@@ -10,6 +9,7 @@
 
 #include "launcher/end_on_signal.h"
 #include "launcher/job/errors.h"
+#include "launcher/os/print_out.h"
 #include "launcher/planning.h"
 #include "launcher/run/pre_hook.h"
 #include "launcher/tell/dry_run.h"
@@ -71,8 +71,7 @@ JobChannel::Policy policy_of(const Rounds& rounds, int nodes) {
 
 int print_plan(const JobSpec& job, const ProcessPlan& plan) {
   const std::string text = job.dry_run == DryRun::Json ? dry_run_json(plan) : dry_run_text(plan);
-  std::fputs(text.c_str(), stdout);
-  return std::fflush(stdout) == 0 ? 0 : 1;
+  return print_out(text) ? 0 : 1;
 }
 
 RoundEnd play(const Job& job, const Readiness& ready, const Met& met, Remarks remarks,

@@ -122,7 +122,6 @@ RoundEnd see_through(Stage& stage, const JobSpec& job, const PodPlan& plan, Stop
   const RoundEnd end = conclude_round(stage, verdict, plan, started);
   stage.console.finish(ties.signals, patience);
   stage.guard.wait_for_end();
-  ++ties.rounds.played;
   // A member with a console of its own has nothing to wait for.
   const bool has_listeners = ties.channel.is_hub() || !ties.speaks;
   if (!end.next && !end.leaves && has_listeners) ties.channel.close();

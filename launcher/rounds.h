@@ -36,8 +36,7 @@ struct Rounds {
   RestartRules rules{};
   bool may_be_several = false;
   RoundState state{};
-  int played = 0;  // by this launcher
-  std::vector<ToldRound> told{};
+  std::vector<ToldRound> told{};  // those that this launcher has played
   RoundWatch watch{};
   std::set<std::string> warned{};  // what was warned of in rounds before
 };

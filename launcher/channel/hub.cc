@@ -10,6 +10,7 @@
 
 #include "launcher/channel/clocks.h"
 #include "launcher/os/ipv4.h"
+#include "launcher/os/run_until.h"
 
 namespace paddle_launch {
 namespace {
@@ -156,6 +157,16 @@ void Hub::send(int member, const Message& message) {
 
 void Hub::send_all(const Message& message) {
   for (const auto& [member, link] : links_) link->send(message);
+}
+
+void Hub::let_members_leave(std::chrono::milliseconds patience) {
+  set_events({.message = [](int, const Message&) {},
+              .gone =
+                  [this](int, const std::string&) {
+                    if (!has_members()) loop_.stop();
+                  },
+              .remark = {}});
+  run_until(loop_, patience, [this] { return !has_members(); });
 }
 
 void Hub::relax() const {

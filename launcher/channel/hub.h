@@ -53,6 +53,9 @@ class Hub {
   // The answer to the next ClockMessage of this member counts from now.
   void ask_clock(int member) { asked_at_[member] = Clock::now(); }
   void hurry(int member) const { links_.at(member)->hurry(); }
+  // Closing at once could throw away what is still on its way: the members close first, if they do
+  // so in time. Nobody is listened to any more.
+  void let_members_leave(std::chrono::milliseconds patience);
   // Closes the connection; `gone` is not called.
   void drop(int member);
 

@@ -24,12 +24,15 @@ void take_cause(PodAccount& pod, const StopCause& cause) {
 
 }  // namespace
 
+std::string why_lost(const std::string& why) {
+  return why == kClosedByOther ? "its launcher ended without a word" : why;
+}
+
 StopCause pod_lost(int node, const std::string& host, const std::string& why) {
   return {.kind = StopCause::Kind::PodLost,
           .node = node,
           .status = kNodeMissingStatus,
-          .text = fmt::format("node {} was lost: {}", host,
-                              why == kClosedByOther ? "its launcher ended without a word" : why),
+          .text = fmt::format("node {} was lost: {}", host, why_lost(why)),
           .at = EventLoop::Clock::now()};
 }
 
@@ -224,17 +227,7 @@ void HubChannel::send_verdict(const JobVerdict& verdict) {
 
 void HubChannel::close() {
   decided_ = true;
-  if (!hub_->has_members()) return;
-  // Closing at once could throw away what is still on its way: the members close first.
-  hub_->set_events({.message = [](int, const Message&) {},
-                    .gone =
-                        [this](int, const std::string&) {
-                          if (!hub_->has_members()) loop_.stop();
-                        },
-                    .remark = {}});
-  const auto timer = loop_.after(kLastWord, [this] { loop_.stop(); });
-  loop_.run();
-  if (!hub_->has_members()) loop_.cancel(timer);
+  hub_->let_members_leave(kLastWord);
 }
 
 }  // namespace paddle_launch

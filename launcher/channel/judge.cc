@@ -118,12 +118,13 @@ std::vector<std::string> silent_pods(const std::vector<PodAccount>& pods, StopCa
   return hosts;
 }
 
+// In its ending, or by a word of its own before or after that.
 bool was_asked_to_end(const PodAccount& pod) {
-  if (pod.ending && pod.ending->asked_to_end) return true;
-  const std::optional<StopCause> cause = cause_of(pod);
-  const bool is_told = cause && cause->kind == StopCause::Kind::Interrupted;
-  // Of a pod whose processes had ended before: its own words say that all was well.
-  return is_told || (pod.cause && pod.cause->kind == StopCause::Kind::Interrupted);
+  const auto is_interrupt = [](const StopCause& cause) {
+    return cause.kind == StopCause::Kind::Interrupted;
+  };
+  if (pod.ending && (pod.ending->asked_to_end || is_interrupt(pod.ending->own))) return true;
+  return pod.cause && is_interrupt(*pod.cause);
 }
 
 }  // namespace

@@ -103,6 +103,11 @@ std::optional<std::string> disagreement(const OfferMessage& one, const OfferMess
   return different_trainers(one, other);
 }
 
+std::optional<std::string> misfit(const OfferMessage& one, const OfferMessage& other) {
+  if (other.claim.problem.empty()) return disagreement(one, other);
+  return fmt::format("{}: {}", node_name(other), other.claim.problem);
+}
+
 std::vector<std::string> oddities(const OfferMessage& one,
                                   const std::map<int, OfferMessage>& others) {
   std::vector<std::string> texts;

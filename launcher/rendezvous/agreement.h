@@ -19,6 +19,9 @@ std::string node_name(const OfferMessage& pod);
 // Nothing: they agree. Otherwise the reason why there can be no job.
 std::optional<std::string> disagreement(const OfferMessage& one, const OfferMessage& other);
 
+// Why the other one cannot take part: its own problem, or a disagreement.
+std::optional<std::string> misfit(const OfferMessage& one, const OfferMessage& other);
+
 // Differences that may be meant so, at most a few of them.
 std::vector<std::string> oddities(const OfferMessage& one,
                                   const std::map<int, OfferMessage>& others);
@@ -26,7 +29,7 @@ std::vector<std::string> oddities(const OfferMessage& one,
 // Two launchers claim the same place.
 std::string both_claim(const OfferMessage& one, const OfferMessage& other);
 
-// NodeMissing or LaunchError, by its status.
+// NoLongerNeeded, NodeMissing, StoppedBySignal or LaunchError, by its status.
 [[noreturn]] void throw_refusal(const RefusalMessage& refusal);
 
 // The reason of a pod whose user ended it between two rounds.

@@ -163,8 +163,7 @@ std::string Elastic::too_few(const WaitingFacts& facts) const {
   }
   return fmt::format(
       "job {}: {} of at least {} node{} came within --elastic_timeout ({} s){}; start the job "
-      "again "
-      "with more nodes, or with a lower --np",
+      "again with more nodes, or with a lower --np",
       settings_.job.job_id, facts.nodes - facts.missing, range.min, range.min == 1 ? "" : "s",
       std::chrono::duration_cast<std::chrono::seconds>(settings_.job.spec.timeout).count(),
       register_->problem().empty() ? "" : "; etcd does not answer: " + register_->problem());

@@ -13,18 +13,14 @@
 #include "launcher/rendezvous/elastic.h"
 
 namespace paddle_launch {
-namespace {}  // namespace
 
 ElasticWatch::ElasticWatch(EventLoop& loop, JobRegister& job, std::chrono::milliseconds settle,
                            OfferMessage mine)
     : job_(job), settle_(settle), mine_(std::move(mine)), settling_(loop) {}
 
 std::optional<RefusalMessage> ElasticWatch::newcomer(const OfferMessage& offer) {
-  std::optional<std::string> problem = disagreement(mine_, offer);
-  if (!offer.claim.problem.empty()) {
-    problem = fmt::format("{}: {}", node_name(offer), offer.claim.problem);
-  }
-  if (problem) return RefusalMessage{.status = 1, .node = -1, .text = *problem};
+  if (const auto problem = misfit(mine_, offer))
+    return RefusalMessage{.status = 1, .node = -1, .text = *problem};
   settling_.set(settle_, [this] { grow(); });
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/channel/hub_channel.h"
 #include "launcher/job/errors.h"
 #include "launcher/rendezvous/agreement.h"
 
@@ -110,12 +111,11 @@ void Gathering::gone(int member, const std::string& why) {
   if (settings_.elastic && !name.empty()) settings_.elastic->lost(name);
   if (!settings_.others_may_come && !refusal_ && members_.contains(member)) {
     const auto place = static_cast<std::size_t>(members_.at(member));
-    refuse(
-        {.status = kNodeMissingStatus,
-         .node = -1,
-         .text = fmt::format("node {} was lost between two rounds: {}",
-                             place < settings_.hosts.size() ? settings_.hosts[place] : "?",
-                             why == kClosedByOther ? "its launcher ended without a word" : why)});
+    refuse({.status = kNodeMissingStatus,
+            .node = -1,
+            .text = fmt::format("node {} was lost between two rounds: {}",
+                                place < settings_.hosts.size() ? settings_.hosts[place] : "?",
+                                why_lost(why))});
   }
   changed();
 }
@@ -141,7 +141,7 @@ bool Gathering::is_complete() const {
   const bool are_all_heard = hub_->members() <= arrived_.size();
   if (here() >= range.max) return are_all_heard || has_settled();
   // The same nodes as before need not settle.
-  if (is_as_before()) return true;
+  if (is_as_before(arrived_)) return true;
   std::set<std::string> names = {mine_.offer.name};
   for (const auto& [member, offer] : arrived_) names.insert(offer.offer.name);
   const bool are_all_here = are_all_heard && settings_.elastic->expected(names) == 0;
@@ -151,9 +151,11 @@ bool Gathering::is_complete() const {
   return are_all_here || EventLoop::Clock::now() - started_ >= settings_.elastic->patience;
 }
 
-bool Gathering::is_as_before() const {
-  return here() == settings_.elastic->before && mine_.claim.place.has_value() &&
-         std::all_of(arrived_.begin(), arrived_.end(),
+// `pods`: with this one the whole round.
+bool Gathering::is_as_before(const std::map<int, OfferMessage>& pods) const {
+  return static_cast<int>(pods.size()) + 1 == settings_.elastic->before &&
+         mine_.claim.place.has_value() &&
+         std::all_of(pods.begin(), pods.end(),
                      [](const auto& one) { return one.second.claim.place.has_value(); });
 }
 

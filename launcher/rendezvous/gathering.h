@@ -60,7 +60,7 @@ class Gathering {
             OfferMessage mine);
 
   // None: give_up() was called, and everyone who had come is turned away to look for another hub.
-  // Throws LaunchError or NodeMissing when there will be no job, AlreadyTold where `refuse` was.
+  // Throws what throw_refusal() does when there will be no round.
   std::optional<Met> run(const GiftMaker& gift);
 
   // Something outside has changed: look again.
@@ -81,8 +81,7 @@ class Gathering {
   void tick();
   void consider();
   bool is_complete() const;
-  bool is_as_before() const;
-  bool has_same_pods(const CompleteMeeting& meeting) const;
+  bool is_as_before(const std::map<int, OfferMessage>& pods) const;
   bool has_settled() const;
   int here() const { return static_cast<int>(arrived_.size()) + 1; }
   int wanted() const;

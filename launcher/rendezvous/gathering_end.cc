@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a gathering ends: who gets which place, the agreement on it, and the last words to those who
 // have none.
-#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -50,14 +49,6 @@ void Gathering::choose_elastic_places(CompleteMeeting& meeting) const {
   }
 }
 
-// As in the round before, whoever waits beside them.
-bool Gathering::has_same_pods(const CompleteMeeting& meeting) const {
-  return static_cast<int>(meeting.places.size()) + 1 == settings_.elastic->before &&
-         mine_.claim.place.has_value() &&
-         std::all_of(meeting.offers.begin(), meeting.offers.end(),
-                     [](const auto& one) { return one.second.claim.place.has_value(); });
-}
-
 void Gathering::commit() {
   complete_ = meeting();
   Roster roster = make_roster(*hub_, *complete_);
@@ -68,7 +59,7 @@ void Gathering::commit() {
   };
   if (!settings_.elastic) return agreed();
   committing_ = true;
-  settings_.elastic->commit(roster, has_same_pods(*complete_),
+  settings_.elastic->commit(roster, is_as_before(complete_->offers),
                             [this, agreed, alive = std::weak_ptr<bool>(alive_)](bool is_agreed) {
                               if (alive.expired()) return;
                               committing_ = false;
@@ -111,19 +102,10 @@ void Gathering::keep_latecomers() {
   }
 }
 
-// Closing at once could throw away what is still on its way: the members close first.
 void Gathering::let_all_hear() {
   ticking_.stop();
   settling_.stop();
-  hub_->set_events({.message = [](int, const Message&) {},
-                    .gone =
-                        [this](int, const std::string&) {
-                          if (!hub_->has_members()) loop_.stop();
-                        },
-                    .remark = {}});
-  Alarm patience(loop_);
-  patience.set(kLastWord, [this] { loop_.stop(); });
-  if (hub_->has_members()) loop_.run();
+  hub_->let_members_leave(kLastWord);
 }
 
 }  // namespace paddle_launch

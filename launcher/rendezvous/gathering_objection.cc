@@ -10,17 +10,13 @@
 namespace paddle_launch {
 
 std::optional<std::string> Gathering::objection(int member, const OfferMessage& offer) const {
-  if (!offer.claim.problem.empty()) {
-    return fmt::format("{}: {}", node_name(offer), offer.claim.problem);
-  }
-  if (auto difference = disagreement(mine_, offer)) return difference;
+  if (auto problem = misfit(mine_, offer)) return problem;
   if (settings_.elastic) return std::nullopt;
   if (auto taken = taken_place(member, offer)) return taken;
   if (members_.contains(member) || free_places() > 0) return std::nullopt;
   return fmt::format(
       "{} is one launcher too many: all {} nodes of this job are there; give this launch a "
-      "--job_id "
-      "of its own",
+      "--job_id of its own",
       node_name(offer), settings_.nodes);
 }
 

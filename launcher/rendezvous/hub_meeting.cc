@@ -112,10 +112,7 @@ void HubMeeting::all_are_here() {
 }
 
 std::optional<std::string> HubMeeting::objection(const OfferMessage& offer) const {
-  if (!offer.claim.problem.empty()) {
-    return fmt::format("{}: {}", node_name(offer), offer.claim.problem);
-  }
-  if (auto difference = disagreement(mine_, offer)) return difference;
+  if (auto problem = misfit(mine_, offer)) return problem;
   if (!offer.claim.place) return std::nullopt;
   if (*offer.claim.place >= claim_.nodes) {
     return fmt::format("{} says --rank {}, and there are {} nodes; ranks of nodes begin at 0",

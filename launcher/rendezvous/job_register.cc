@@ -13,6 +13,7 @@
 #include "launcher/channel/secret.h"
 #include "launcher/job/errors.h"
 #include "launcher/os/random_letters.h"
+#include "launcher/os/run_until.h"
 #include "launcher/os/wall_clock.h"
 #include "launcher/text/hex.h"
 
@@ -50,16 +51,10 @@ void JobRegister::open(const std::string& host, int port) {
 
 bool JobRegister::wait_until(const std::function<bool()>& is_so,
                              std::chrono::milliseconds deadline) {
-  bool is_late = false;
-  Alarm alarm(loop_);
-  alarm.set(deadline, [&] {
-    is_late = true;
-    loop_.stop();
-  });
   on_change([this] { loop_.stop(); });
-  while (!is_so() && !is_late) loop_.run();
+  const bool is_there = run_until(loop_, deadline, is_so);
   on_change({});
-  return is_so();
+  return is_there;
 }
 
 void JobRegister::take(const std::vector<EtcdEntry>& entries) {

@@ -12,25 +12,9 @@ import sys
 import time
 import unittest
 
-from harness import HOLD, SH, LauncherCase, binary, stat_fields, status_field, wait_until
+from harness import HOLD, SH, LauncherCase, binary, free_port_run, stat_fields, status_field, wait_until
 
 SAVE = "cat /proc/$$/environ >env.$PADDLE_TRAINER_ID"
-
-
-def free_port_run(count):
-    """The first of so many consecutive ports that nobody uses right now."""
-    for start in range(21000, 30000, 137):
-        sockets = []
-        try:
-            for port in range(start, start + count):
-                sockets.append(socket.create_server(("", port)))
-            return start
-        except OSError:
-            continue
-        finally:
-            for one in sockets:
-                one.close()
-    raise AssertionError("no free ports")
 
 
 def cpus_of(text):

@@ -9,10 +9,12 @@ import contextlib
 import errno
 import os
 import pathlib
+import random
 import re
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -79,6 +81,23 @@ def wait_until(condition, what, seconds=DEADLINE):
             raise AssertionError(f"waited {seconds:.0f} s in vain: {what() if callable(what) else what}")
         time.sleep(pause)
         pause = min(pause * 1.5, 0.05)
+
+
+def free_port_run(count):
+    """The first of so many consecutive ports that nobody uses right now. Somewhere, so that tests that run at the same
+    time do not choose the same."""
+    for start in random.sample(range(11000, 19000), 100):
+        sockets = []
+        try:
+            for port in range(start, start + count):
+                sockets.append(socket.create_server(("", port)))
+            return start
+        except OSError:
+            continue
+        finally:
+            for one in sockets:
+                one.close()
+    raise AssertionError("no free ports")
 
 
 # -- looking at processes --------------------------------------------------------------------------------------------

@@ -2,14 +2,13 @@
 """A job that failed is started again: how often, after what, how soon; what its rounds have in common and what not."""
 
 import os
-import random
 import re
 import signal
 import socket
 import sys
 import unittest
 
-from harness import SH, LauncherCase, Terminal, children, pending, stat_fields, wait_until
+from harness import SH, LauncherCase, Terminal, children, free_port_run, pending, stat_fields, wait_until
 from roles_case import RolesMixin, names, roles
 
 QUICK = 20.0  # seconds: far more than a loaded machine needs to end a job, far less than the pauses below
@@ -453,31 +452,16 @@ with socket.create_server((endpoints[rank][0], int(endpoints[rank][1]))) as list
 sys.exit(7 if number < 2 else 0)
 """
 
-    def free_port_run(self, count):
-        """Somewhere, so that tests that run at the same time do not choose the same."""
-        for start in random.sample(range(11000, 19000), 100):
-            sockets = []
-            try:
-                for port in range(start, start + count):
-                    sockets.append(socket.create_server(("", port)))
-                return start
-            except OSError:
-                continue
-            finally:
-                for one in sockets:
-                    one.close()
-        raise AssertionError("no free ports")
-
     def test_start_port_is_the_same_in_every_round(self):
         self.write("train.py", self.TRAINER)
-        start = self.free_port_run(2)
+        start = free_port_run(2)
         run = self.run_again("--max_restart=2", NO_PAUSE, f"--start_port={start}", sys.executable, "-IS", "train.py")
         self.assert_status(run, 0)
         for number in range(3):
             self.assertEqual(self.read(f"endpoints.{number}"), f"127.0.0.1:{start},127.0.0.1:{start + 1}")
 
     def test_a_port_that_somebody_took_between_the_rounds(self):
-        start = self.free_port_run(2)
+        start = free_port_run(2)
         run = self.start_again("--max_restart=2", "--restart_pause=1", f"--start_port={start}", SH, "-c",
                                fails_before(2))
         self.wait_told(run, "starting again in 1 s")
