@@ -32,8 +32,6 @@
 namespace paddle_launch {
 namespace {
 
-// How long a console that does not take our output is waited for after an interrupt.
-constexpr std::chrono::milliseconds kPatienceOfAnImpatientUser{500};
 // How long the other nodes may take to stop, beyond the grace: what survives SIGKILL is given 30 s.
 constexpr std::chrono::seconds kPatienceWithOthers{40};
 

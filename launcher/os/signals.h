@@ -19,6 +19,9 @@ class SignalWatch {
 
   int fd() const { return fd_.get(); }
   std::optional<int> next();
+  // For whoever asks next: it was taken by someone who cannot carry it out. Being blocked, it waits
+  // in the descriptor again.
+  static void put_back(int signal) { raise(signal); }
   const sigset_t& mask_at_start() const { return mask_at_start_; }
 
  private:

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -24,6 +25,20 @@ constexpr std::chrono::milliseconds kPatienceWithStderr{500};
 
 bool asks_to_end(int signal) {
   return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP;
+}
+
+int milliseconds_until(const std::optional<std::chrono::steady_clock::time_point>& when) {
+  if (!when) return -1;
+  const auto left = *when - std::chrono::steady_clock::now();
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
+}
+
+// What it means for the job is for others to say.
+bool takes_interrupt(SignalWatch& signals) {
+  const std::optional<int> signal = signals.next();
+  if (!signal || !asks_to_end(*signal)) return false;
+  SignalWatch::put_back(*signal);
+  return true;
 }
 
 }  // namespace
@@ -82,17 +97,19 @@ void Console::send_unsent() {
 std::optional<char> Console::wait_for_answer(SignalWatch& signals,
                                              std::optional<std::chrono::milliseconds> patience) {
   using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + patience.value_or(std::chrono::milliseconds(0));
+  std::optional<Clock::time_point> deadline;
+  if (patience) deadline = Clock::now() + *patience;
+  int signals_fd = signals.fd();
   while (socket_) {
     const auto wanted = static_cast<short>(POLLIN | (unsent_.empty() ? 0 : POLLOUT));
     std::array<pollfd, 2> watched = {pollfd{socket_.get(), wanted, 0},
-                                     pollfd{signals.fd(), POLLIN, 0}};
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (patience && left <= 0) break;
-    poll(watched.data(), watched.size(), patience ? static_cast<int>(left) : -1);
-    if (watched[1].revents != 0) {
-      const std::optional<int> signal = signals.next();
-      if (signal && asks_to_end(*signal)) break;
+                                     pollfd{signals_fd, POLLIN, 0}};
+    if (deadline && *deadline <= Clock::now()) break;
+    poll(watched.data(), watched.size(), milliseconds_until(deadline));
+    if (watched[1].revents != 0 && takes_interrupt(signals)) {
+      const auto soon = Clock::now() + kPatienceOfAnImpatientUser;
+      deadline = std::min(deadline.value_or(soon), soon);
+      signals_fd = -1;
     }
     send_unsent();
     char answer = 0;

@@ -24,6 +24,9 @@ struct ConsoleSettings {
   bool colour = false;
 };
 
+// How long a console that does not take our output is waited for after an interrupt.
+constexpr std::chrono::milliseconds kPatienceOfAnImpatientUser{500};
+
 class Console {
  public:
   Console(const ConsoleSettings& settings, std::vector<FollowedLog> logs);
@@ -40,8 +43,9 @@ class Console {
   bool has_unsent() const { return !unsent_.empty(); }
   void send_unsent();
 
-  // Waits until everything written to the followed logs so far is on stdout: until an interrupt
-  // comes, or for the given time when one came already. False: the console is given up.
+  // Waits until everything written to the followed logs so far is on stdout: for a moment only
+  // when an interrupt comes, which is left for others to take, and for the given time when one
+  // came already. False: the console is given up.
   bool drain(SignalWatch& signals, std::optional<std::chrono::milliseconds> patience = {});
   // Waits until everything said is on stderr, then ends the process, with the same exceptions.
   void finish(SignalWatch& signals, std::optional<std::chrono::milliseconds> patience = {});

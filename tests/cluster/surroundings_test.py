@@ -58,27 +58,35 @@ class SurroundingsTest(SurroundingsCase):
         self.assertEqual(done.returncode, 0, done)
         return sorted(done.stdout.splitlines())
 
-    def assert_hello(self, done, world=WORLD, per_node=PER_NODE):
-        """Ranks by host, host after host, and MPI knows who lives together."""
-        self.assertEqual(self.rows(done), sorted(
-            f"rank {rank} of {world} on n{rank // per_node + 1} with {per_node}, sum {sum(range(world))}"
-            for rank in range(world)))
+    def assert_hello(self, start, world=WORLD, per_node=PER_NODE, tries=3):
+        """Ranks by host, host after host, and MPI knows who lives together. Under Slurm 22.05 a program of plain MPI
+        does not always come up (docs/decisions/0018): that it can is what matters here."""
+        try:
+            self.assertEqual(self.rows(start()), sorted(
+                f"rank {rank} of {world} on n{rank // per_node + 1} with {per_node}, sum {sum(range(world))}"
+                for rank in range(world)))
+        except (AssertionError, subprocess.TimeoutExpired) as problem:
+            if tries == 1:
+                raise
+            print(f"once more: {problem}", file=sys.stderr)
+            self.slurm.cancel_all()
+            self.assert_hello(start, world, per_node, tries - 1)
 
     def test_openmpi_by_srun_and_mpirun(self):
         hello = self.compile_mpi("mpicc.openmpi", "hello", HELLO)
-        self.assert_hello(self.srun("--mpi=pmix", *MESH, hello))
-        self.assert_hello(self.openmpi(hello, per_host=4))
-        self.assert_hello(self.openmpi(hello), 4, 1)
+        self.assert_hello(lambda: self.srun("--mpi=pmix", *MESH, hello))
+        self.assert_hello(lambda: self.openmpi(hello, per_host=4))
+        self.assert_hello(lambda: self.openmpi(hello), 4, 1)
 
     def test_mpich_by_hydra_and_srun(self):
         hello = self.compile_mpi("mpicc.mpich", "hello", HELLO)
-        self.assert_hello(self.hydra(hello, per_host=4))
-        self.assert_hello(self.hydra(hello), 4, 1)
-        self.assert_hello(self.srun("--mpi=pmi2", *MESH, hello))
+        self.assert_hello(lambda: self.hydra(hello, per_host=4))
+        self.assert_hello(lambda: self.hydra(hello), 4, 1)
+        self.assert_hello(lambda: self.srun("--mpi=pmi2", *MESH, hello))
 
     def test_mpirun_inside_an_allocation_uses_srun(self):
         hello = self.compile_mpi("mpicc.openmpi", "hello", HELLO)
-        self.assert_hello(self.run_slurm(["salloc", "--quiet", *MESH, "mpirun.openmpi", hello], env=self.mpi.env))
+        self.assert_hello(lambda: self.run_slurm(["salloc", "--quiet", *MESH, "mpirun.openmpi", hello], env=self.mpi.env))
 
     def told_by_tasks(self, variable, *options):
         """{rank: (host, value)} as srun's tasks see it; "-" where it is not set."""

@@ -262,6 +262,21 @@ class InterruptTest(RestartCase):
                 for name in ("stopping", "saved", "trapped.0", "trapped.1", "ready.0.0", "ready.0.1"):
                     (self.dir / name).unlink()
 
+    def test_a_signal_while_the_console_is_waited_for_is_the_end(self):
+        read, write = os.pipe()
+        self.addCleanup(os.close, read)
+        flood = "if [ $PADDLE_TRAINER_ID = 0 ]; then head -c 1000000 /dev/zero; : >flooded; fi; "
+        fail = "until [ -e flooded ]; do sleep 0.01; done; exit 7"
+        run = self.start_again("--max_restart=3", NO_PAUSE, SH, "-c", ARRIVE + flood + fail, stdout=write)
+        os.close(write)
+        self.assert_gone(self.wait_round(0).values())  # nobody reads what they wrote
+        self.assertTrue(run.running(), run.told())
+        run.send(signal.SIGTERM)
+        run.wait(QUICK)
+        self.assert_status(run, 143)
+        self.assertEqual(self.rounds_of(), [0])
+        self.assert_nothing_left()
+
     def test_a_signal_between_two_rounds_is_the_end(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
             with self.subTest(signal=number.name):
