@@ -96,7 +96,8 @@ void prepare_trainers(const JobSpec& job, const Environment& env, const Machine&
                              .start_source = job.start_port_source,
                              .range = job.port_range,
                              .given = job.given_ports,
-                             .given_source = "DISTRIBUTED_TRAINER_ENDPOINTS"},
+                             .given_source = "DISTRIBUTED_TRAINER_ENDPOINTS",
+                             .store = job.store_door && job.mode != Mode::Rpc},
                             ready.warnings);
   ready.offer = make_offer(host, chosen, std::move(cards), ready.ports);
 }

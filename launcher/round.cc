@@ -9,6 +9,8 @@
 #include <chrono>
 #include <csignal>
 #include <map>
+#include <memory>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,9 +22,11 @@
 #include "launcher/job/errors.h"
 #include "launcher/keeping_step.h"
 #include "launcher/opening.h"
+#include "launcher/os/ipv4.h"
 #include "launcher/os/signals.h"
 #include "launcher/run/console.h"
 #include "launcher/run/log_directory.h"
+#include "launcher/run/store_door.h"
 #include "launcher/run/terminal.h"
 #include "launcher/site/kernel_facts.h"
 #include "launcher/tell/log_lines.h"
@@ -62,6 +66,25 @@ std::vector<std::string> write_shared_files(const PodPlan& plan) {
   if (const auto refused = replace_file(plan.backup_path, backup.dump(), 0600))
     throw LaunchError(*refused);
   return problems;
+}
+
+std::unique_ptr<StoreDoor> open_store_door(EventLoop& loop,
+                                           const std::optional<DoorOfStore>& door) {
+  if (!door) return nullptr;
+  // A store listens on all addresses of its host, as this name may mean another one elsewhere.
+  const auto address = parse_ipv4(door->host);
+  const bool is_for_this_host = address && is_loopback(*address);
+  try {
+    return std::make_unique<StoreDoor>(loop,
+                                       StoreDoorSettings{.address = is_for_this_host ? *address : 0,
+                                                         .port = door->port,
+                                                         .store_port = door->store_port});
+  } catch (const std::system_error& error) {
+    throw LaunchError(
+        fmt::format("cannot receive the ranks at PADDLE_MASTER={}:{} in place of rank 0's store: "
+                    "{}; start the job again, or leave that to rank 0 with --store_door=off",
+                    door->host, door->port, error.code().message()));
+  }
 }
 
 // How this round ended, for the list at the end, and what comes next.
@@ -155,6 +178,7 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
                     });
   open_the_console(voice, job, env, plan, said, ties.rounds);
 
+  const std::unique_ptr<StoreDoor> store_door = open_store_door(ties.loop, plan.store_door);
   const std::optional<int> reader = process_with_stdin(processes);
   const bool lends_terminal = reader && Terminal::can_be_lent();
   const std::optional<int> terminal_worker = lends_terminal ? reader : std::nullopt;
@@ -169,9 +193,16 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
                           .start_lines = start_lines});
   // Read while the guard is busy: the kernel takes its time for this file.
   const Aftermath aftermath(processes, here.host_name, ties.node, oom_kills_so_far());
-  Stage stage{ties,           guard,     console, terminal,
-              voice,          aftermath, speaks,  plan.first_on_node,
-              processes.nodes};
+  Stage stage{ties,
+              guard,
+              console,
+              terminal,
+              voice,
+              aftermath,
+              speaks,
+              plan.first_on_node,
+              processes.nodes,
+              store_door.get()};
   std::optional<Conductor> conductor;
   if (plan.servers) {
     conductor.emplace(ties.loop, ties.channel, conductor_settings(*plan.servers, *job.servers),

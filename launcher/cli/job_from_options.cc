@@ -140,6 +140,7 @@ JobSpec job_from_options(const GivenOptions& given, JobFrame frame, const Enviro
   if (given.text("bind") == "numa") job.bind = Binding::Numa;
   job.nccl_lib = given.text("nccl_lib");
   job.nccl_ids = given.text("nccl_ids") != "off";
+  job.store_door = given.text("store_door") != "off";
   fill_network(given, job);
   fill_nodes(given, job);
   fill_channel(given, env, job);

@@ -61,6 +61,7 @@ struct JobSpec {
   Binding bind = Binding::None;
   std::optional<std::string> nccl_lib;
   bool nccl_ids = true;  // the launcher makes NCCL's ids for the trainers
+  bool store_door = true;
 
   std::vector<std::string> ips = {"127.0.0.1"};
   bool ips_given = false;

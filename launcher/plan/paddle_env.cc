@@ -91,8 +91,6 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
       {"PADDLE_GLOBAL_SIZE", size},
       {"PADDLE_LOCAL_SIZE", std::to_string(world.local_size)},
       {"PADDLE_NNODES", std::to_string(world.nodes)},
-      // The readers of rpc open a store of their own there, and know it by this name.
-      {settings.rpc ? "PADDLE_MASTER_ENDPOINT" : "PADDLE_MASTER", world.master},
       {"PADDLE_DISTRI_BACKEND", resolved_backend(world, settings.backend)},
       {"PADDLE_WITH_GLOO", lookup(user, "PADDLE_WITH_GLOO").value_or("0")},
       {"PADDLE_GLOO_RENDEZVOUS", "3"},
@@ -121,6 +119,7 @@ std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer, 
   const std::string rank = std::to_string(trainer.rank);
   const std::string local_rank = std::to_string(trainer.local_rank);
   const std::string cards = card_indices(trainer, ',');
+  const bool is_inside = trainer.rank == 0 && !world.store.empty();
   std::vector<EnvVar> env = {
       {"PADDLE_TRAINER_ID", rank},
       {"PADDLE_GLOBAL_RANK", rank},
@@ -128,6 +127,8 @@ std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer, 
       {"PADDLE_LOCAL_RANK", local_rank},
       {"PADDLE_CURRENT_ENDPOINT", trainer.endpoint},
       {"PADDLE_LOCAL_DEVICE_IDS", cards},
+      // The readers of rpc open a store of their own there, and know it by this name.
+      {rpc ? "PADDLE_MASTER_ENDPOINT" : "PADDLE_MASTER", is_inside ? world.store : world.master},
   };
   if (rpc) env.emplace_back("PADDLE_WORKER_ENDPOINT", trainer.endpoint);
   if (!world.card_kind) return env;

@@ -12,6 +12,12 @@
 
 namespace paddle_launch {
 
+struct DoorOfStore {
+  std::string host;  // the others knock here,
+  int port = 0;      // on this port
+  int store_port = 0;
+};
+
 struct PodPlan {
   ProcessPlan processes{};
   std::string log_dir{};             // absolute
@@ -22,6 +28,7 @@ struct PodPlan {
   std::optional<CardKind> card_kind{};   // none: CPU
   std::string hosts{};                   // of all nodes, with commas; only where there are several
   std::optional<ServerWorld> servers{};  // in a job with parameter servers, whose pods keep step
+  std::optional<DoorOfStore> store_door{};  // rank 0 is here, and its store is behind our door
 };
 
 }  // namespace paddle_launch
