@@ -52,7 +52,7 @@ std::optional<int> process_with_stdin(const ProcessPlan& plan) {
 std::vector<std::string> write_shared_files(const PodPlan& plan) {
   std::vector<std::string> problems;
   // Pods of one node share its directory.
-  const auto problem = plan.first_on_node
+  const auto problem = plan.first_on_node && !plan.log_dir.empty()
                            ? replace_file(plan.log_dir + "/endpoints.log", plan.endpoints_log, 0666)
                            : std::nullopt;
   if (problem) problems.push_back(*problem + "; the job goes on without it");
@@ -102,7 +102,7 @@ RoundEnd conclude_round(const Stage& stage, const JobVerdict& verdict, const Pod
   const std::string table = rounds_table(rounds.told);
   if (!table.empty()) voice.always(table);
   const int status = leaves && is_asked ? kSignalBase + stage.ending_signal : verdict.first.status;
-  return {.status = status, .leaves = leaves};
+  return {.status = status, .leaves = leaves, .verdict = verdict};
 }
 
 // From the start of the processes to the last word.
@@ -134,7 +134,7 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
   const ProcessPlan& processes = plan.processes;
   const SteadyTime started = std::chrono::steady_clock::now();
   const bool log_overwrite = job.log_overwrite && ties.rounds.state.number == 0;
-  prepare_log_directory(plan.log_dir, processes);
+  if (!plan.log_dir.empty()) prepare_log_directory(plan.log_dir, processes);
   Remarks said = remarks;
   for (std::string& problem : write_shared_files(plan)) said.warnings.push_back(std::move(problem));
 
@@ -145,10 +145,10 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
   bool speaks = ties.speaks;
   const bool colour =
       isatty(STDOUT_FILENO) == 1 && !lookup(env, "NO_COLOR") && lookup(env, "TERM") != "dumb";
+  const bool follows_logs = all || (speaks && job.console == ConsoleMode::RankZero);
   Console console({.prefix_lines = all, .colour = colour},
-                  job.console == ConsoleMode::None || (!speaks && !all)
-                      ? std::vector<FollowedLog>{}
-                      : open_followed_logs(processes, start_lines, all, log_overwrite));
+                  follows_logs ? open_followed_logs(processes, start_lines, all, log_overwrite)
+                               : std::vector<FollowedLog>{});
   const Voice voice(job.quiet ? LogLevel::Error : job.log_level,
                     [&console, &speaks](std::string_view text) {
                       if (speaks) console.say(text);
@@ -166,7 +166,8 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
                           .mask = ties.signals.mask_at_start(),
                           .ignore_sigchld = ties.sigchld_was_ignored,
                           .open_files = open_files_given,
-                          .start_lines = start_lines});
+                          .start_lines = start_lines,
+                          .remove_at_end = plan.log_dir.empty() ? plan.backup_path : ""});
   // Read while the guard is busy: the kernel takes its time for this file.
   const Aftermath aftermath(processes, here.host_name, ties.node, oom_kills_so_far());
   Stage stage{ties,           guard,     console, terminal,
