@@ -10,7 +10,6 @@
 #include <csignal>
 #include <map>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,12 +20,11 @@
 #include "launcher/aftermath.h"
 #include "launcher/job/errors.h"
 #include "launcher/keeping_step.h"
+#include "launcher/open_store_door.h"
 #include "launcher/opening.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/os/signals.h"
 #include "launcher/run/console.h"
 #include "launcher/run/log_directory.h"
-#include "launcher/run/store_door.h"
 #include "launcher/run/terminal.h"
 #include "launcher/site/kernel_facts.h"
 #include "launcher/tell/log_lines.h"
@@ -53,10 +51,21 @@ std::optional<int> process_with_stdin(const ProcessPlan& plan) {
   return static_cast<int>(found - plan.processes.begin());
 }
 
+Console make_console(const JobSpec& job, const Environment& env, const ProcessPlan& plan,
+                     const std::vector<std::string>& start_lines, bool speaks, bool log_overwrite) {
+  const bool all = job.console == ConsoleMode::All;
+  const bool colour =
+      isatty(STDOUT_FILENO) == 1 && !lookup(env, "NO_COLOR") && lookup(env, "TERM") != "dumb";
+  const bool follows_logs = all || (speaks && job.console == ConsoleMode::RankZero);
+  return Console({.prefix_lines = all, .colour = colour},
+                 follows_logs ? open_followed_logs(plan, start_lines, all, log_overwrite)
+                              : std::vector<FollowedLog>{});
+}
+
 std::vector<std::string> write_shared_files(const PodPlan& plan) {
   std::vector<std::string> problems;
   // Pods of one node share its directory.
-  const auto problem = plan.first_on_node
+  const auto problem = plan.first_on_node && !plan.log_dir.empty()
                            ? replace_file(plan.log_dir + "/endpoints.log", plan.endpoints_log, 0666)
                            : std::nullopt;
   if (problem) problems.push_back(*problem + "; the job goes on without it");
@@ -66,25 +75,6 @@ std::vector<std::string> write_shared_files(const PodPlan& plan) {
   if (const auto refused = replace_file(plan.backup_path, backup.dump(), 0600))
     throw LaunchError(*refused);
   return problems;
-}
-
-std::unique_ptr<StoreDoor> open_store_door(EventLoop& loop,
-                                           const std::optional<DoorOfStore>& door) {
-  if (!door) return nullptr;
-  // A store listens on all addresses of its host, as this name may mean another one elsewhere.
-  const auto address = parse_ipv4(door->host);
-  const bool is_for_this_host = address && is_loopback(*address);
-  try {
-    return std::make_unique<StoreDoor>(loop,
-                                       StoreDoorSettings{.address = is_for_this_host ? *address : 0,
-                                                         .port = door->port,
-                                                         .store_port = door->store_port});
-  } catch (const std::system_error& error) {
-    throw LaunchError(
-        fmt::format("cannot receive the ranks at PADDLE_MASTER={}:{} in place of rank 0's store: "
-                    "{}; start the job again, or leave that to rank 0 with --store_door=off",
-                    door->host, door->port, error.code().message()));
-  }
 }
 
 // How this round ended, for the list at the end, and what comes next.
@@ -125,7 +115,7 @@ RoundEnd conclude_round(const Stage& stage, const JobVerdict& verdict, const Pod
   const std::string table = rounds_table(rounds.told);
   if (!table.empty()) voice.always(table);
   const int status = leaves && is_asked ? kSignalBase + stage.ending_signal : verdict.first.status;
-  return {.status = status, .leaves = leaves};
+  return {.status = status, .leaves = leaves, .verdict = verdict};
 }
 
 // From the start of the processes to the last word.
@@ -157,21 +147,15 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
   const ProcessPlan& processes = plan.processes;
   const SteadyTime started = std::chrono::steady_clock::now();
   const bool log_overwrite = job.log_overwrite && ties.rounds.state.number == 0;
-  prepare_log_directory(plan.log_dir, processes);
+  if (!plan.log_dir.empty()) prepare_log_directory(plan.log_dir, processes);
   Remarks said = remarks;
   for (std::string& problem : write_shared_files(plan)) said.warnings.push_back(std::move(problem));
 
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 
   const std::vector<std::string> start_lines = make_start_lines(processes);
-  const bool all = job.console == ConsoleMode::All;
   bool speaks = ties.speaks;
-  const bool colour =
-      isatty(STDOUT_FILENO) == 1 && !lookup(env, "NO_COLOR") && lookup(env, "TERM") != "dumb";
-  Console console({.prefix_lines = all, .colour = colour},
-                  job.console == ConsoleMode::None || (!speaks && !all)
-                      ? std::vector<FollowedLog>{}
-                      : open_followed_logs(processes, start_lines, all, log_overwrite));
+  Console console = make_console(job, env, processes, start_lines, speaks, log_overwrite);
   const Voice voice(job.quiet ? LogLevel::Error : job.log_level,
                     [&console, &speaks](std::string_view text) {
                       if (speaks) console.say(text);
@@ -190,7 +174,8 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
                           .mask = ties.signals.mask_at_start(),
                           .ignore_sigchld = ties.sigchld_was_ignored,
                           .open_files = open_files_given,
-                          .start_lines = start_lines});
+                          .start_lines = start_lines,
+                          .remove_at_end = plan.log_dir.empty() ? plan.backup_path : ""});
   // Read while the guard is busy: the kernel takes its time for this file.
   const Aftermath aftermath(processes, here.host_name, ties.node, oom_kills_so_far());
   Stage stage{ties,

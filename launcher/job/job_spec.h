@@ -17,7 +17,7 @@ namespace paddle_launch {
 
 enum class Mode { Collective, ParameterServer, ParameterServerHeter, Rpc };
 enum class CardKind { Gpu, Xpu, Npu, Mlu };
-enum class ConsoleMode { RankZero, All, None };
+enum class ConsoleMode { RankZero, All, None, Direct };  // Direct: there are no logs
 enum class DryRun { No, Text, Json };
 enum class Binding { None, Numa };
 enum class LogLevel { Debug, Info, Warning, Error };
@@ -92,6 +92,8 @@ struct JobSpec {
   bool quiet = false;
   ConsoleMode console = ConsoleMode::RankZero;
   bool stdin_to_rank_zero = false;
+  std::optional<std::string> report;  // --report: the file that tells how the job ended
+  bool stop_with_parent = false;
 
   std::chrono::milliseconds grace{10'000};
   RestartSpec restarts;

@@ -60,17 +60,24 @@ bool belongs_to_an_outer_job(const std::string& name) {
 }  // namespace
 
 void add_lists(std::vector<EnvVar> lists, const PaddleEnvSettings& settings, int number,
-               PaddleEnv& env) {
+               const std::string& pod_name, PaddleEnv& env) {
   const bool too_long = std::any_of(lists.begin(), lists.end(), [](const EnvVar& list) {
     return list.second.size() >= kLongestValue;
   });
   if (too_long) {
     env.backup = std::move(lists);
-    env.backup_path = settings.log_dir + "/backup_env." + std::to_string(number) + ".json";
+    env.backup_path =
+        settings.log_dir.empty()
+            ? settings.temporary_dir + "/paddle-launch-backup_env-" + pod_name + ".json"
+            : settings.log_dir + "/backup_env." + std::to_string(number) + ".json";
     env.common.emplace_back("PADDLE_BACKUP_ENV_PATH", env.backup_path);
   } else {
     env.common.insert(env.common.end(), lists.begin(), lists.end());
   }
+}
+
+void add_log_dir(const PaddleEnvSettings& settings, PaddleEnv& env) {
+  if (!settings.log_dir.empty()) env.common.emplace_back("PADDLE_LOG_DIR", settings.log_dir);
 }
 
 void add_round(const RoundState& round, PaddleEnv& env) {
@@ -96,10 +103,10 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
       {"PADDLE_GLOO_RENDEZVOUS", "3"},
       {"PADDLE_GLOO_FS_PATH", gloo_folder(settings, world.pod_name)},
       {"PADDLE_AUTO_CLUSTER", "0"},
-      {"PADDLE_LOG_DIR", settings.log_dir},
       {"POD_NAME", world.pod_name},
       {"PADDLE_LAUNCH_JOB", settings.job_id},
   };
+  add_log_dir(settings, env);
   add_round(settings.round, env);
   env.common.insert(env.common.end(), settings.more.begin(), settings.more.end());
   // --gpus names cards as nvidia-smi numbers them; CUDA's own default order is "fastest first".
@@ -111,7 +118,7 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
   }
   add_lists({{"PADDLE_TRAINER_ENDPOINTS", all_endpoints(world)},
              {"PADDLE_WORLD_DEVICE_IDS", world_device_ids(world)}},
-            settings, world.first_mine, env);
+            settings, world.first_mine, world.pod_name, env);
   return env;
 }
 

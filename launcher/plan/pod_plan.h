@@ -20,7 +20,7 @@ struct DoorOfStore {
 
 struct PodPlan {
   ProcessPlan processes{};
-  std::string log_dir{};             // absolute
+  std::string log_dir{};             // absolute; empty: there are no logs
   std::vector<EnvVar> backup_env{};  // goes into the file backup_path, when that is not empty
   std::string backup_path{};
   std::string endpoints_log{};           // what that file is to say

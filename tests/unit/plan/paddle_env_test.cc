@@ -48,6 +48,18 @@ TEST(CommonEnv, TellsTheWholeWorld) {
   EXPECT_EQ(env.at("PADDLE_DISTRI_BACKEND"), "nccl");
 }
 
+TEST(CommonEnv, WithoutLogsNamesNoDirectoryAndPutsLongListsAmongTheTemporaryFiles) {
+  PaddleEnvSettings settings = kSettings;
+  settings.log_dir.clear();
+  WorldPlan world = world_of(1, 0);
+  world.pod_name = "abcdef";
+  const PaddleEnv few = common_env(world, settings, {});
+  for (const EnvVar& variable : few.common) EXPECT_NE(variable.first, "PADDLE_LOG_DIR");
+  world.trainers.resize(20'000, world.trainers.front());
+  EXPECT_EQ(common_env(world, settings, {}).backup_path,
+            "/tmp/paddle-launch-backup_env-abcdef.json");
+}
+
 TEST(CommonEnv, OnTheCpuTheBackendIsGloo) {
   const Variables env = common(world_of(2, 0));
   EXPECT_EQ(env.at("PADDLE_DISTRI_BACKEND"), "gloo");
