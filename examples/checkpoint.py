@@ -3,11 +3,12 @@
 """Saves when it is told to stop (SIGTERM), while worker processes load its data, and goes on from there the next time.
 
     paddle-launch --nproc_per_node=2 --grace=60 checkpoint.py --save model.ckpt
-    kill PID_OF_PADDLE_LAUNCH          # or Ctrl-C, scancel, a time limit: the exit status is 143, and model.ckpt is whole
+    kill PID_OF_PADDLE_LAUNCH                                                 # saves, and ends with 143
     paddle-launch --nproc_per_node=2 --grace=60 checkpoint.py --save model.ckpt --steps 500   # goes on from there
-    srun -N2 --ntasks-per-node=1 paddle-launch --nproc_per_node=2 checkpoint.py --save model.ckpt   # a folder of all nodes
+    srun -N2 --ntasks-per-node=1 --time=10 paddle-launch --nproc_per_node=2 checkpoint.py --save model.ckpt
 
 SIGTERM comes to the ranks at different moments. After each step they ask each other, and all stop after the same one.
+The file must be where all nodes see it.
 """
 import os
 import signal

@@ -30,7 +30,7 @@ def model():
 
 def main():
     parser = options(__doc__)
-    parser.add_argument("--alone", action="store_true", help="a world of one, without init_parallel_env and DataParallel")
+    parser.add_argument("--alone", action="store_true", help="in a world of one: no init_parallel_env, no DataParallel")
     args = parser.parse_args()
 
     if not args.alone:
@@ -58,7 +58,7 @@ def main():
             losses.append(loss.item())
             if len(losses) % 10 == 1 and rank == 0:
                 print(f"step {len(losses):3}  loss {losses[-1]:.6f}", flush=True)
-    print(f"rank {rank} of {dist.get_world_size()} ends after {len(losses)} steps with loss {losses[-1]:.6f}", flush=True)
+    print(f"rank {rank} of {dist.get_world_size()} ends after step {len(losses)}, loss {losses[-1]:.6f}", flush=True)
     record(args, rank, losses, mnist.parameters())
 
 

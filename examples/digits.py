@@ -41,7 +41,8 @@ def options(description):
     parser.add_argument("--out", type=pathlib.Path, help="each rank writes its losses and parameters into this folder")
     parser.add_argument("--fail_rank", type=int, default=-1, help="this rank fails …")
     parser.add_argument("--fail_step", type=int, default=10, help="… at this step …")
-    parser.add_argument("--fail_how", choices=("exception", "segfault", "kill"), default="exception", help="… in this way")
+    ways = ("exception", "segfault", "kill")
+    parser.add_argument("--fail_how", choices=ways, default=ways[0], help="… in this way")
     return parser
 
 

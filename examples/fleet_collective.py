@@ -39,7 +39,7 @@ def main():
             losses.append(loss.item())
             if len(losses) % 10 == 1 and fleet.is_first_worker():
                 print(f"step {len(losses):3}  loss {losses[-1]:.6f}", flush=True)
-    print(f"rank {rank} of {fleet.worker_num()} ends after {len(losses)} steps with loss {losses[-1]:.6f}", flush=True)
+    print(f"rank {rank} of {fleet.worker_num()} ends after step {len(losses)}, loss {losses[-1]:.6f}", flush=True)
     record(args, rank, losses, mnist.parameters())
 
 

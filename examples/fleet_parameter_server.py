@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A fleet job with parameter servers (Paddle 2.6; the wheels of 3.x have none).
 
-    paddle-launch --server_num=1 --worker_num=2 fleet_parameter_server.py        # all on one node
-    paddle-launch --servers=192.168.0.1:6170 --workers=192.168.0.1:6171,192.168.0.2:6171 \\
+    paddle-launch --server_num=1 --trainer_num=2 fleet_parameter_server.py       # all on one node
+    paddle-launch --servers=192.168.0.1:6170 --trainers=192.168.0.1:6171,192.168.0.2:6171 \\
         fleet_parameter_server.py                                                # typed on both nodes
-    srun -N2 --ntasks-per-node=1 paddle-launch --server_num=1 --worker_num=2 fleet_parameter_server.py
+    srun -N2 --ntasks-per-node=1 paddle-launch --server_num=1 --trainer_num=2 fleet_parameter_server.py
 
 Each worker computes gradients on its own part of the data and sends them to the servers, which hold the parameters.
-A server never ends by itself: the launcher stops it when all workers are done.
+A server never ends by itself: the launcher stops it when all workers are done. The workers wait for each other over
+Gloo, which --trainer_num and --trainers turn on; with the older --worker_num and --workers say --with_gloo=1.
 """
 import numpy as np
 import paddle
@@ -49,7 +50,7 @@ def train(args, loss):
     names = [parameter.name for parameter in paddle.static.default_main_program().all_parameters()]
     record(args, worker, losses, [np.asarray(scope.find_var(name).get_tensor()) for name in names])
     fleet.stop_worker()
-    print(f"worker {worker} of {fleet.worker_num()} ends after {len(losses)} steps with loss {losses[-1]:.6f}", flush=True)
+    print(f"worker {worker} of {fleet.worker_num()} ends after step {len(losses)}, loss {losses[-1]:.6f}", flush=True)
 
 
 def main():

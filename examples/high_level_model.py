@@ -39,7 +39,7 @@ def main():
     mnist.fit(Digits(), batch_size=args.batch_size, epochs=args.epochs, shuffle=True, drop_last=True, log_freq=10,
               verbose=2, callbacks=[watch])
     rank, world = dist.get_rank(), dist.get_world_size()
-    print(f"rank {rank} of {world} ends after {len(watch.losses)} steps with loss {watch.losses[-1]:.6f}", flush=True)
+    print(f"rank {rank} of {world} ends after step {len(watch.losses)}, loss {watch.losses[-1]:.6f}", flush=True)
     record(args, rank, watch.losses, mnist.parameters())
 
 
