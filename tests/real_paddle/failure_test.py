@@ -71,7 +71,7 @@ class FailureTest(PaddleMixin, LauncherCase):
         self.assert_cause(run, 1, "Traceback (most recent call last):", "FileNotFoundError: rank 1 has no data")
         self.assert_victims_name_it(4, 1, "exit code 1")
         for victim in (0, 2, 3):
-            *paddles, ours = self.log_text(victim).rstrip().splitlines()
+            *paddles, _ = self.log_text(victim).rstrip().splitlines()
             self.assertIn(STOPPED, "\n".join(paddles[-3:]))
 
     def test_a_kill(self):
