@@ -25,11 +25,10 @@ def require_paddle(environment):
     folder = ENVIRONMENTS / environment
     if (folder / "stamp").exists():
         return str(folder / "bin" / "python")
-    # tests/CMakeLists.txt knows a skipped test by these words.
     refusal = f"real Paddle is missing: there is no build/paddle/{environment} (scripts/paddle_environments makes it)"
     if os.environ.get(REQUIRED) == "1":
         raise AssertionError(f"{REQUIRED}=1, but {refusal}")
-    print(refusal, file=sys.stderr)
+    print(f"skipped: {refusal}", file=sys.stderr)  # tests/CMakeLists.txt knows a skipped test by these words
     raise unittest.SkipTest(refusal)
 
 
