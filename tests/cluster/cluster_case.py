@@ -18,23 +18,24 @@ PER_NODE = 2
 _sets = {}  # of the module that is running, by their options
 
 
-def shared_hosts(options):
+def shared_hosts(options, shared=()):
     """One set of hosts for all classes of a module that want the same."""
-    key = tuple(sorted(options.items()))
+    key = (*sorted(options.items()), *shared)
     if key not in _sets:
         if not _sets:
             unittest.addModuleCleanup(_sets.clear)
-        _sets[key] = unittest.enterModuleContext(TestHosts(share=[os.path.dirname(binary())], **options))
+        _sets[key] = unittest.enterModuleContext(TestHosts(share=[os.path.dirname(binary()), *shared], **options))
     return _sets[key]
 
 
 class ClusterCase(LauncherCase):
     HOSTS = {}  # options of TestHosts
+    SHARED = ()  # directories that the hosts see even where they are below /tmp, beside the binary's
 
     @classmethod
     def setUpClass(cls):
         require_test_hosts()
-        cls.hosts = shared_hosts(cls.HOSTS)
+        cls.hosts = shared_hosts(cls.HOSTS, cls.SHARED)
         cls.names = cls.hosts.names
         cls.addresses = [cls.hosts.address(name) for name in cls.names]
         cls.ips = ",".join(cls.addresses)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data-parallel training on two test hosts with two ranks each, however the launchers were started: one world, and
+always the same result."""
+
+import unittest
+
+from cluster_case import ClusterCase
+from host_set import INTERFACE
+from paddle_case import SECONDS, PaddleMixin
+from surroundings_case import SurroundingsCase
+
+from harness import binary
+
+WORLD = 4
+_first = []  # result of these tests
+
+
+class TwoHosts(PaddleMixin):
+    HOSTS = {"count": 2}
+
+    def job(self):
+        """What comes after the launcher's name."""
+        return ["--nproc_per_node=2", "--log_dir=log", *self.script("data_parallel", "--out", "out")]
+
+    def start_everywhere(self, *args, env=None):
+        """The job, typed on both hosts."""
+        return {host: self.start_on(host, f"--ips={self.ips}", *self.job(), *args, env=env) for host in self.names}
+
+    def assert_job_trained(self):
+        results = self.assert_trained("out", WORLD)
+        if not _first:
+            _first.append(results)
+        self.assert_same_result(results, _first[0])
+
+
+class HostsTest(TwoHosts, SurroundingsCase):
+    def assert_ended(self, done):
+        self.assertEqual(done.returncode, 0, f"{done.args}\n{done.stdout}\n{done.stderr}")
+        self.assert_job_trained()
+
+    def test_ips(self):
+        self.assert_all_end(self.start_everywhere(), 0, SECONDS)
+        self.assert_job_trained()
+
+    def test_mpirun(self):
+        self.assert_ended(self.openmpi(binary(), *self.job(), timeout=SECONDS))
+
+    def test_srun_with_one_launcher_a_node(self):
+        self.assert_ended(self.srun("-N2", "--ntasks-per-node=1", binary(), *self.job(), timeout=SECONDS))
+
+    def test_srun_with_one_launcher_a_rank(self):
+        self.assert_ended(self.srun("-N2", "--ntasks-per-node=2", binary(), *self.job(), timeout=SECONDS))
+
+
+class DebianNamesTest(TwoHosts, ClusterCase):
+    """Hosts whose own name is 127.0.1.1 to themselves, as Debian's installer leaves them: gloo would listen there, and
+    must be told the interface."""
+
+    HOSTS = {"count": 2, "debian_names": True}
+
+    def test_ips(self):
+        self.assert_all_end(self.start_everywhere(env={"GLOO_SOCKET_IFNAME": INTERFACE}), 0, SECONDS)
+        self.assert_job_trained()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real collective training on one node ends where the same script ends under Paddle's own launcher."""
+
+import unittest
+
+from paddle_case import PaddleMixin
+
+from harness import LauncherCase
+
+
+class OneNodeTest(PaddleMixin, LauncherCase):
+    _theirs = {}
+
+    def theirs(self, name, ranks):
+        """The result under Paddle's own launcher."""
+        if (name, ranks) not in OneNodeTest._theirs:
+            _, *script = self.script(name, "--out", "theirs")
+            self.paddles_own("--nproc_per_node", str(ranks), *script)
+            OneNodeTest._theirs[name, ranks] = self.assert_trained("theirs", ranks)
+        return OneNodeTest._theirs[name, ranks]
+
+    def assert_as_under_paddles_own(self, name, ranks, same_as=None):
+        run = self.train(f"--nproc_per_node={ranks}", *self.script(name, "--out", "ours"))
+        self.assert_status(run, 0)
+        self.assert_same_result(self.assert_trained("ours", ranks), self.theirs(same_as or name, ranks))
+
+    def test_data_parallel_with_two_ranks(self):
+        self.assert_as_under_paddles_own("data_parallel", 2)
+
+    def test_data_parallel_with_four_ranks(self):
+        self.assert_as_under_paddles_own("data_parallel", 4)
+
+    def test_fleet(self):
+        self.assert_as_under_paddles_own("fleet_collective", 2, same_as="data_parallel")
+
+    def test_high_level_model(self):
+        self.assert_as_under_paddles_own("high_level_model", 2)
+
+
+class WorldOfOneTest(PaddleMixin, LauncherCase):
+    """init_parallel_env does nothing in a world of one, with a warning, and DataParallel is the model itself."""
+
+    WARNING = b"`paddle.distributed.init_parallel_env` will not do anything"
+
+    def result_of(self, out, *args):
+        self.assert_status(self.train(f"--log_dir={out}", *args, "--out", out), 0)
+        return self.assert_trained(out, 1)
+
+    def test_one_process_learns_the_same_with_and_without_init_parallel_env(self):
+        one = ("--nproc_per_node=1",)
+        parallel = self.result_of("parallel", *one, *self.script("data_parallel"))
+        self.assertIn(self.WARNING, self.log(0, "parallel"))
+        alone = self.result_of("alone", *one, *self.script("data_parallel", "--alone"))
+        self.assertNotIn(self.WARNING, self.log(0, "alone"))
+        self.assert_same_result(parallel, alone)
+
+    def test_one_card_by_number(self):
+        """Where there is none it is assumed; a wheel for the CPU does not look at it."""
+        run = ("--gpus=0", "--assume_gpus")
+        self.result_of("parallel", *run, *self.script("data_parallel"))
+        self.result_of("alone", *run, *self.script("data_parallel", "--alone"))
+
+
+if __name__ == "__main__":
+    unittest.main()
