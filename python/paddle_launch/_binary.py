@@ -46,7 +46,7 @@ def _installed():
 
 
 def plan(arguments):
-    """What --dry_run=json tells about these arguments. ValueError with the launcher's own words when it refuses them."""
+    """What --dry_run=json tells about these arguments; ValueError with the launcher's words when it refuses."""
     # A number of trainers from outside would be dealt cards that it does not divide.
     environment = {name: value for name, value in os.environ.items() if name != "PADDLE_NPROC_PER_NODE"}
     run = subprocess.run([find_binary(), "--dry_run=json", "--quiet", *arguments], env=environment,

@@ -20,19 +20,19 @@ def load(directory, local_rank, rank):
     """The function and its arguments, in a process that looks like one of multiprocessing's method "spawn"."""
     own = os.path.join(directory, f"payload.{local_rank}")
     with open(own if os.path.exists(own) else os.path.join(directory, "payload"), "rb") as file:
-        preparation = pickle.load(file)
+        preparation, tracker = pickle.load(file)
         preparation["name"] = f"SpawnProcess-{int(rank) + 1}"
         current = multiprocessing.process.current_process()
+        if tracker is not None:
+            # The parent's: one of our own would remove shared memory at our end that others still use.
+            current.authkey = preparation["authkey"]
+            multiprocessing.resource_tracker._resource_tracker._fd = tracker.detach()
         current._inheriting = True  # a script without `if __name__ == "__main__"` is told so, instead of spawning again
         try:
             multiprocessing.spawn.prepare(preparation)
-            function, arguments, tracker = pickle.load(file)
+            return pickle.load(file)
         finally:
             del current._inheriting
-    if tracker is not None:
-        # The parent's: one of our own would remove shared memory at our end that others still use.
-        multiprocessing.resource_tracker._resource_tracker._fd = tracker.detach()
-    return function, arguments
 
 
 def write(directory, name, data):

@@ -119,8 +119,8 @@ class Job:
             report = None
         if report is None:
             words = (self.directory.read("launcher") or b"").decode(errors="replace").strip()
-            self.failure = SpawnError(f"the launcher ended with status {status} and left no report{words and ': '}{words}",
-                                      tracebacks=tracebacks)
+            text = f"the launcher ended with status {status} and left no report{words and ': '}{words}"
+            self.failure = SpawnError(text, tracebacks=tracebacks)
         elif report["kind"] != "completed":
             self.failure = failure_of(report, tracebacks)
         self._fill_exit_codes(report)

@@ -7,6 +7,8 @@ RULE = "-" * 46
 class CardsError(RuntimeError, ValueError):
     """Cards that do not fit. Paddle raises RuntimeError or ValueError for it, depending on its version."""
 
+    __module__ = "paddle_launch"
+
 
 class SpawnError(Exception):
     """The first cause of a job's end. What does not apply is None.
@@ -14,6 +16,8 @@ class SpawnError(Exception):
     rank, exit_code, signal ("SIGKILL") and traceback (text) are those of the process that failed first; tracebacks has
     those of all processes here that raised something, by rank; report is the launcher's own account.
     """
+
+    __module__ = "paddle_launch"  # where users find it
 
     def __init__(self, text, rank=None, exit_code=None, signal=None, traceback=None, tracebacks=None, report=None):
         super().__init__(text)

@@ -13,7 +13,7 @@ from ._errors import CardsError
 SUPPORTED = ("start_method", "ips", "gpus", "xpus", "backend", "print_config", "log_dir", "grace")
 DEPRECATED = ("selected_devices", "selected_gpus", "started_port", "cluster_node_ips", "node_ip", "use_paddlecloud")
 VISIBLE = {"gpus": "CUDA_VISIBLE_DEVICES", "xpus": "XPU_VISIBLE_DEVICES"}
-STACK = 4  # from a warning here to the line that calls spawn
+CALLER = 3  # of spawn, for the warnings of functions that spawn calls
 
 
 def interpreter():
@@ -28,16 +28,16 @@ def interpreter():
 def check_names(options):
     for name in options:
         if name in DEPRECATED:
-            warnings.warn(f"The config option ({name}) of `paddle.distributed.spawn` is deprecated. Please use the latest "
-                          "config options stated in the `spawn` API documentation.", DeprecationWarning, STACK)
+            warnings.warn(f"The config option ({name}) of `paddle.distributed.spawn` is deprecated. Please use the "
+                          "latest config options stated in the `spawn` API documentation.", DeprecationWarning, CALLER)
         elif name not in SUPPORTED:
             raise ValueError(f"The config option ({name}) of `paddle.distributed.spawn` is not supported.")
 
 
 def check_start_method(method):
     if method in ("fork", "forkserver"):
-        warnings.warn(f"start_method={method!r}: processes are started anew here, as with 'spawn'. They see the script's "
-                      "top level, but not what the parent has changed since.", RuntimeWarning, STACK)
+        warnings.warn(f"start_method={method!r}: processes are started anew here, as with 'spawn'. They see the "
+                      "script's top level, but not what the parent has changed since.", RuntimeWarning, CALLER)
     elif method not in (None, "spawn"):
         raise ValueError(f"start_method={method!r}: there is none of this name; use 'spawn', or leave it out")
 
@@ -71,8 +71,9 @@ def _named_cards(options):
 def _visible_cards():
     """The kind of this machine's cards and all that are visible; ("gpus", []) where there are none."""
     processes = plan(["--bootstrap=solo", interpreter()])["processes"]
-    kinds = [kind for kind in ("gpus", "xpus", "npus", "mlus") if f"FLAGS_selected_{kind}" in processes[0]["environment"]]
-    return kinds[0] if kinds else "gpus", [card for process in processes for card in process["cards"]]
+    variables = processes[0]["environment"]
+    kind = next((kind for kind in ("gpus", "xpus", "npus", "mlus") if f"FLAGS_selected_{kind}" in variables), "gpus")
+    return kind, [card for process in processes for card in process["cards"]]
 
 
 def _paddle_is_on_cpu():
@@ -84,7 +85,8 @@ def _paddle_is_on_cpu():
 def _check_number(kind, cards, nprocs):
     if len(cards) != nprocs:
         raise CardsError(f"The number of selected devices({len(cards)}) is not equal to the number of spawn "
-                         f"processes({nprocs}), please ensure that the correct `nprocs` and `{kind}` arguments are passed.")
+                         f"processes({nprocs}), please ensure that the correct `nprocs` and `{kind}` arguments are "
+                         "passed.")
 
 
 def _check_by_plan(arguments, kind, cards):
@@ -111,13 +113,13 @@ def _first_visible(nprocs, backend):
 
 
 def _check_cpu(nodes, options):
-    warnings.warn("Your model will be trained under CPUONLY mode by using GLOO,because CPUPlace is specified manually or "
-                  "your installed PaddlePaddle only support CPU Device.", stacklevel=STACK + 1)
+    warnings.warn("Your model will be trained under CPUONLY mode by using GLOO,because CPUPlace is specified manually "
+                  "or your installed PaddlePaddle only support CPU Device.", stacklevel=CALLER + 1)
     if options.get("use_paddlecloud"):
         raise AssertionError("CPUONLY spawn doesn't support use paddle cloud")
     if len(nodes) > 1:
-        raise AssertionError(f"CPUONLY spawn only support single trainer, that is len(ips)=1, but got {','.join(nodes)}. "
-                             "paddle-launch --ips starts a script on several nodes.")
+        raise AssertionError(f"CPUONLY spawn only support single trainer, that is len(ips)=1, but got "
+                             f"{','.join(nodes)}. paddle-launch --ips starts a script on several nodes.")
 
 
 def processes_and_arguments(nprocs, options):

@@ -39,7 +39,9 @@ class Directory:
 
     def remove(self):
         shutil.rmtree(self.path, ignore_errors=True)
-        os.close(self._lock)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
 
 def _remove_abandoned():
@@ -81,10 +83,9 @@ def _pickled(func, args):
     stream = io.BytesIO()
     context.set_spawning_popen(handover)
     try:
-        reduction.dump(preparation, stream)
         tracker = resource_tracker._resource_tracker._fd
-        shared_tracker = None if tracker is None else reduction.DupFd(tracker)
-        reduction.dump((func, args, shared_tracker), stream)
+        reduction.dump((preparation, None if tracker is None else reduction.DupFd(tracker)), stream)
+        reduction.dump((func, args), stream)
     finally:
         context.set_spawning_popen(None)
     return stream.getvalue(), handover.has_descriptors
@@ -95,8 +96,8 @@ def check_can_be_found(func):
     main = sys.modules["__main__"]
     if getattr(func, "__module__", None) == "__main__" and not (
             getattr(main, "__file__", None) or getattr(main, "__spec__", None)):
-        raise ValueError(f"spawn({func.__qualname__}): the function was typed, or lies in a notebook, where new processes "
-                         "cannot find it; write it into a file, and import it from there")
+        raise ValueError(f"spawn({func.__qualname__}): the function was typed, or lies in a notebook, where new "
+                         "processes cannot find it; write it into a file, and import it from there")
 
 
 def write_payload(directory, func, args, nprocs):
@@ -105,9 +106,10 @@ def write_payload(directory, func, args, nprocs):
         try:
             data, is_for_one = _pickled(func, args)
         except (AttributeError, TypeError, pickle.PicklingError) as error:
+            name = getattr(func, "__qualname__", func)
             raise pickle.PicklingError(
-                f"spawn({getattr(func, '__qualname__', func)}) cannot hand over the function or its arguments: {error}; use a "
-                "function at the top level of a file, and arguments that pickle can write") from error
+                f"spawn({name}) cannot hand over the function or its arguments: {error}; use a function at the top "
+                "level of a file, and arguments that pickle can write") from error
         with open(directory.file(f"payload.{local_rank}" if is_for_one else "payload"), "wb") as file:
             file.write(data)
         if not is_for_one:

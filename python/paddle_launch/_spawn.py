@@ -16,9 +16,9 @@ CHILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_child.py")
 def spawn(func, args=(), nprocs=-1, join=True, daemon=False, **options):
     """Calls func(*args) in nprocs processes, each with the environment of a launched trainer.
 
-    nprocs=-1 means all visible cards, or as many processes as CPUs where there are none. With join the call returns when
-    all have ended, else at once; both return a SpawnContext. A process that fails ends the others, and SpawnError tells
-    the first cause. A program that ends without join waits for its processes, or with daemon stops them.
+    nprocs=-1 means all visible cards, or as many processes as CPUs where there are none. With join the call returns
+    when all have ended, else at once; both return a SpawnContext. A process that fails ends the others, and SpawnError
+    tells the first cause. A program that ends without join waits for its processes, or with daemon stops them.
 
     Options of Paddle: gpus='4,5', xpus, ips, backend, print_config, start_method; and log_dir (files instead of the
     terminal) and grace (seconds between SIGTERM and SIGKILL).
