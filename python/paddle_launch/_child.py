@@ -52,6 +52,9 @@ def record(directory, rank, error, is_logged):
         is_logged = True  # the parent cannot show it
     if is_logged:
         sys.stderr.write(text)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
 
 
 def main(directory, output):
@@ -65,8 +68,12 @@ def main(directory, output):
     except SystemExit:
         raise
     except BaseException as error:
-        record(directory, rank, error, output == "logged")
-        sys.exit(1)
+        try:
+            record(directory, rank, error, output == "logged")
+        finally:
+            # At once, as multiprocessing does: a neighbour that dies of connections which we close while we clear up
+            # would look like the first cause.
+            os._exit(1)
 
 
 if __name__ == "__main__":

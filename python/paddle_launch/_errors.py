@@ -46,4 +46,6 @@ def failure_of(report, tracebacks):
         text = f"Process {rank} terminated with signal {signal}."
     else:
         text = f"Process {rank} terminated with exit code {first['code']}."
+    for other in sorted(set(tracebacks) - {rank}):
+        text += f"\n\nProcess {other} raised an error as well:\n\n{tracebacks[other]}"
     return SpawnError(text, rank, None if signal else first["code"], signal, traceback, tracebacks, report)

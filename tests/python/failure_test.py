@@ -40,6 +40,18 @@ def work():
         self.assertNotIn("_child.py", text)
         self.assertNotIn("Traceback", run.err)
 
+    def test_a_failed_process_does_not_tarry(self):
+        (rank, _, _, _), _ = self.failure("""\
+def work():
+    ready()
+    wait_ready(2)
+    if RANK == "1":
+        threading.Thread(target=time.sleep, args=(60,)).start()
+        raise ValueError("broken")
+    time.sleep(60)
+""")
+        self.assertEqual(rank, 1)
+
     def test_an_exit_code(self):
         told, _ = self.failure("def work():\n    sys.exit(7) if RANK == '1' else time.sleep(60)\n")
         self.assertEqual(told, [1, 7, None, "Process 1 terminated with exit code 7."])
@@ -110,7 +122,8 @@ def work():
     def test_a_script_that_spawns_when_it_is_imported(self):
         run = self.run_program("def work(): pass\npaddle_launch.spawn(work, nprocs=1)\nMAIN\npass\n", status=1)
         self.assert_told(run, "Process 0 terminated with the following error:",
-                         "An attempt has been made to start a new process before the", "current process has finished its bootstrapping phase.")
+                         "An attempt has been made to start a new process before the",
+                         "current process has finished its bootstrapping phase.")
 
     def test_a_script_that_fails_when_it_is_imported(self):
         (_, code, _, text), _ = self.failure("def work(): pass\nif RANK: raise OSError('only at home')\n",
@@ -135,8 +148,10 @@ try:
     paddle_launch.spawn(work, nprocs=2)
 except paddle_launch.SpawnError as error:
     print(error.rank, sorted(error.tracebacks), "ValueError: of 0" in error.tracebacks[0])
+    print(error)
 """)
-        self.assertEqual(run.out, b"1 [0, 1] True\n")
+        self.assertTrue(run.out.startswith(b"1 [0, 1] True\n"), run.told())
+        self.assertIn(b"\n\nProcess 0 raised an error as well:\n\nTraceback", run.out)
 
     def test_a_killed_launcher(self):
         told, _ = self.failure("""\

@@ -66,8 +66,8 @@ class ModuleTest(ProgramCase):
     def test_the_variable_must_name_a_program(self):
         run = self.run_module("t.py", env={"PADDLE_LAUNCH_BINARY": "/nowhere"})
         self.assert_status(run, 1)
-        self.assertEqual(run.err, "python -m paddle_launch: PADDLE_LAUNCH_BINARY=/nowhere: not an executable file; name the "
-                                  "launcher, or unset the variable\n")
+        self.assertEqual(run.err, "python -m paddle_launch: PADDLE_LAUNCH_BINARY=/nowhere: not an executable file; name "
+                                  "the launcher, or unset the variable\n")
 
 
 class FindTest(unittest.TestCase):
@@ -84,13 +84,13 @@ class FindTest(unittest.TestCase):
         self.addCleanup(patch.stop)
 
     def test_places_in_order(self):
-        folder, name = os.path.split(binary())
-        self.assertEqual(name, "paddle-launch")
+        program = binary()
+        folder = os.path.dirname(program)
         missing = importlib.metadata.PackageNotFoundError()
-        recorded = mock.Mock(parent=mock.Mock(), locate=lambda: binary())
+        recorded = mock.Mock(parent=mock.Mock(), locate=lambda: program)
         recorded.name, recorded.parent.name = "paddle-launch", "bin"
         for places in (([recorded], "/nowhere", ""), (missing, folder, ""), (None, "/nowhere", folder)):
-            self.assertEqual(self.find(*places), binary())
+            self.assertEqual(self.find(*places), program)
         with self.assertRaisesRegex(FileNotFoundError, "install the package with pip, or name the program in PADDLE_"):
             self.find(missing, "/nowhere", "/nowhere")
 
