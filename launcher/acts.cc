@@ -86,6 +86,10 @@ RoundResult supervise(Stage& stage, StopPolicy policy) {
        .ended_well =
            [&](int process) {
              if (stage.conductor != nullptr) stage.conductor->ended_well(process);
+           },
+       .ended =
+           [&](int process) {
+             if (stage.store_door != nullptr && process == 0) stage.store_door->rank_zero_is_gone();
            }});
   channel.set_events({.stop = [&](const StopCause& cause) { supervisor.stop_because(cause); },
                       .kill = [&] { supervisor.kill_now(); },

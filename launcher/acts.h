@@ -13,6 +13,7 @@
 #include "launcher/run/console.h"
 #include "launcher/run/guard.h"
 #include "launcher/run/stop_policy.h"
+#include "launcher/run/store_door.h"
 #include "launcher/run/supervisor.h"
 #include "launcher/run/terminal.h"
 #include "launcher/tell/voice.h"
@@ -30,6 +31,7 @@ struct Stage {
   bool& speaks;
   bool first_on_node = true;
   int nodes = 1;
+  StoreDoor* store_door = nullptr;   // where rank 0 is
   Conductor* conductor = nullptr;    // in a job with parameter servers
   Supervisor* supervisor = nullptr;  // while processes of this pod run
   // Of others who would not wait until our last process was gone.

@@ -23,6 +23,11 @@ bool is_about_a_failure(const Outcome& outcome) {
   return stopped != nullptr && stopped->cause.kind == StopCause::Kind::WorkerFailed;
 }
 
+// All processes of a pod have one, or none has.
+bool has_logs(const ProcessPlan& plan) {
+  return !plan.processes.empty() && !plan.processes.front().log_path.empty();
+}
+
 SteadyTime moment_of(const Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
   return failed != nullptr ? failed->first.ended : std::chrono::steady_clock::now();
@@ -64,7 +69,7 @@ PodEnding Aftermath::ending(const RoundResult& result) const {
   const bool own = !std::holds_alternative<JobStopped>(result.outcome);
   if (own) ending.own = cause(result.outcome);
   LogEnds logs;
-  if (is_about_a_failure(result.outcome)) {
+  if (is_about_a_failure(result.outcome) && has_logs(plan_)) {
     std::vector<std::string> paths;
     for (const ProcessSpec& spec : plan_.processes) paths.push_back(spec.log_path);
     logs = read_log_ends(paths);
@@ -146,6 +151,7 @@ void Aftermath::tell_end(const Voice& voice, const RoundResult& result,
 
 void Aftermath::mark_victims(const Voice& voice, const RoundResult& result,
                              const std::string& because) const {
+  if (!has_logs(plan_)) return;
   const std::string now = timestamp();
   // With the guard gone nobody knows who ended when: whoever is not known to have ended was
   // stopped.

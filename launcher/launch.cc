@@ -26,10 +26,12 @@
 #include "launcher/planning.h"
 #include "launcher/play.h"
 #include "launcher/readiness.h"
+#include "launcher/report_file.h"
 #include "launcher/site/etcd_files.h"
 #include "launcher/site/machine.h"
 #include "launcher/site/own_node.h"
 #include "launcher/site/surroundings.h"
+#include "launcher/tell/job_report.h"
 #include "launcher/tell/rounds.h"
 #include "launcher/text/signal_name.h"
 
@@ -78,6 +80,15 @@ Rounds rounds_of(const JobSpec& job, const Company& company) {
   rounds.rules.nodes = RestartRules::Nodes::Elastic;
   rounds.rules.level = job.elastic->level;
   return rounds;
+}
+
+// The processes are gone: a report that fails now changes nothing.
+void report_end(const std::string& file, const RoundEnd& end, const Rounds& rounds) {
+  const auto problem =
+      write_report_file(file, job_report(end.verdict, end.status, rounds.state.restarts));
+  if (!problem) return;
+  write_to_stderr_patiently(fmt::format("paddle-launch: warning: --report {}\n", *problem),
+                            std::chrono::seconds(1));
 }
 
 // There will be no next one, and main says why.
@@ -162,6 +173,7 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
     const RoundEnd end = play(whole, ready, met, std::exchange(remarks, {}), rounds);
     if (!end.next) {
       if (elastic) elastic->leave(met.channel->is_hub() && !end.leaves);
+      if (job.report) report_end(*job.report, end, rounds);
       return end.status;
     }
     waiting.emplace(loop, signals, "between two rounds");

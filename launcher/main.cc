@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wires the parts: the only place that reads the real environment, and the only catch.
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -15,11 +17,13 @@
 
 #include "launcher/cli/command_line.h"
 #include "launcher/job/environment.h"
-#include "launcher/job/errors.h"
 #include "launcher/job_orders.h"
 #include "launcher/launch.h"
+#include "launcher/launch_failure.h"
 #include "launcher/os/print_out.h"
+#include "launcher/report_file.h"
 #include "launcher/site/surroundings.h"
+#include "launcher/tell/job_report.h"
 
 namespace {
 
@@ -69,12 +73,24 @@ bool is_first_task() {
   return paddle_launch::surroundings(read_environment()).task.value_or(0) == 0;
 }
 
-int complain(const std::string& program, const char* what, int status) {
-  std::fprintf(stderr, "%s: error: %s\n", program.c_str(), what);
-  return status;
+int tell(const std::string& program, const paddle_launch::LaunchFailure& failure) {
+  using Told = paddle_launch::LaunchFailure::Told;
+  const bool is_silent =
+      failure.told == Told::Already || (failure.told == Told::OnceForAllTasks && !is_first_task());
+  if (!is_silent) {
+    std::fprintf(stderr, "%s: %s%s\n", program.c_str(),
+                 failure.told == Told::AsRemark ? "" : "error: ", failure.text.c_str());
+  }
+  return failure.status;
 }
 
-int run(const std::vector<std::string>& argv) {
+// Until the job stops by itself, whoever started us is needed.
+void stop_with(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) raise(SIGTERM);
+}
+
+int run(const std::vector<std::string>& argv, pid_t parent) {
   Environment env = read_environment();
   wipe_secrets();
   const paddle_launch::CommandLine command = paddle_launch::parse_command_line(
@@ -86,31 +102,27 @@ int run(const std::vector<std::string>& argv) {
   if (const auto* order = std::get_if<paddle_launch::JobOrder>(&command)) {
     return paddle_launch::carry_out(*order);
   }
-  return paddle_launch::launch(std::get<paddle_launch::ParsedCommandLine>(command), env);
+  const auto& parsed = std::get<paddle_launch::ParsedCommandLine>(command);
+  if (parsed.job.stop_with_parent) stop_with(parent);
+  return paddle_launch::launch(parsed, env);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  const pid_t parent = getppid();
   hold_standard_descriptors();
   const std::vector<std::string> arguments(argv, argv + argc);
   const std::string program = arguments.empty() ? "paddle-launch" : base_name(arguments.front());
   try {
-    return run(arguments);
-  } catch (const paddle_launch::UsageError& error) {
-    return is_first_task() ? complain(program, error.what(), paddle_launch::kWrongUseStatus)
-                           : paddle_launch::kWrongUseStatus;
-  } catch (const paddle_launch::AlreadyTold& told) {
-    return told.status;
-  } catch (const paddle_launch::StoppedBySignal& error) {
-    const int status = paddle_launch::kSignalBase + error.signal;
-    return is_first_task() ? complain(program, error.what(), status) : status;
-  } catch (const paddle_launch::NoLongerNeeded& reason) {
-    std::fprintf(stderr, "%s: %s\n", program.c_str(), reason.what());
-    return 0;
-  } catch (const paddle_launch::NodeMissing& error) {
-    return complain(program, error.what(), paddle_launch::kNodeMissingStatus);
-  } catch (const std::exception& error) {
-    return complain(program, error.what(), kLaunchError);
+    return run(arguments, parent);
+  } catch (...) {
+    const paddle_launch::LaunchFailure failure =
+        paddle_launch::failure_of(std::current_exception());
+    if (const auto report = paddle_launch::typed_report(arguments)) {
+      paddle_launch::write_report_file(
+          *report, paddle_launch::launch_report(failure.kind, failure.status, failure.text));
+    }
+    return tell(program, failure);
   }
 }

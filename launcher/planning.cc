@@ -17,9 +17,14 @@ namespace {
 
 PodPlan plan_trainers(const JobSpec& job, const Environment& env, const Preparation& ready,
                       const Roster& roster, const PaddleEnvSettings& settings, bool has_terminal) {
-  const WorldPlan world = plan_world(roster);
+  const WorldPlan world = plan_world(roster, ready.ports.store);
   const bool give_stdin = job.stdin_to_rank_zero || (world.trainers.size() == 1 && has_terminal);
-  return plan_collective(world, settings, ready.program, env, ready.cpus, give_stdin);
+  PodPlan plan = plan_collective(world, settings, ready.program, env, ready.cpus, give_stdin);
+  if (!world.store.empty()) {
+    const PodOffer& me = roster.pods.at(roster.mine);
+    plan.store_door = {.host = me.host, .port = me.master_port, .store_port = ready.ports.store};
+  }
+  return plan;
 }
 
 PodPlan plan_roles(const JobSpec& job, const Environment& env, const Preparation& ready,

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "launcher/os/random_letters.h"
+#include "launcher/report_file.h"
 #include "launcher/run/log_directory.h"
 #include "launcher/server_preparation.h"
 #include "launcher/site/choose_cards.h"
@@ -96,7 +97,8 @@ void prepare_trainers(const JobSpec& job, const Environment& env, const Machine&
                              .start_source = job.start_port_source,
                              .range = job.port_range,
                              .given = job.given_ports,
-                             .given_source = "DISTRIBUTED_TRAINER_ENDPOINTS"},
+                             .given_source = "DISTRIBUTED_TRAINER_ENDPOINTS",
+                             .store = job.store_door && job.mode != Mode::Rpc},
                             ready.warnings);
   ready.offer = make_offer(host, chosen, std::move(cards), ready.ports);
 }
@@ -108,7 +110,8 @@ Preparation prepare(const JobSpec& job, const Environment& env, const Machine& h
                     bool is_first) {
   Preparation ready;
   ready.program = find_program(job.script, env);
-  ready.log_dir = absolute_directory(job.log_dir);
+  if (job.console != ConsoleMode::Direct) ready.log_dir = absolute_directory(job.log_dir);
+  if (job.report) check_report_file(*job.report);
   ready.open_files_given = raise_open_files();
   if (job.servers) {
     prepare_roles(job, env, host, share, is_first, ready);
@@ -120,7 +123,7 @@ Preparation prepare(const JobSpec& job, const Environment& env, const Machine& h
   }
   ready.offer.name = random_pod_name();
   // The others are not to wait for a node that could not write its logs.
-  if (is_awaited && job.dry_run == DryRun::No && !job.check) {
+  if (is_awaited && job.dry_run == DryRun::No && !job.check && !ready.log_dir.empty()) {
     prepare_log_directory(ready.log_dir, ProcessPlan{});
   }
   return ready;

@@ -21,7 +21,7 @@ namespace paddle_launch {
 
 struct Preparation {
   Program program{};
-  std::string log_dir{};  // absolute
+  std::string log_dir{};  // absolute; empty: there are no logs
   PodOffer offer{};
   std::vector<std::vector<int>> cpus{};  // --bind: of each trainer
   CardsOfNode cards{};                   // in a job with parameter servers: for the workers

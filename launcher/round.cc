@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@
 #include "launcher/aftermath.h"
 #include "launcher/job/errors.h"
 #include "launcher/keeping_step.h"
+#include "launcher/open_store_door.h"
 #include "launcher/opening.h"
 #include "launcher/os/signals.h"
 #include "launcher/run/console.h"
@@ -49,10 +51,21 @@ std::optional<int> process_with_stdin(const ProcessPlan& plan) {
   return static_cast<int>(found - plan.processes.begin());
 }
 
+Console make_console(const JobSpec& job, const Environment& env, const ProcessPlan& plan,
+                     const std::vector<std::string>& start_lines, bool speaks, bool log_overwrite) {
+  const bool all = job.console == ConsoleMode::All;
+  const bool colour =
+      isatty(STDOUT_FILENO) == 1 && !lookup(env, "NO_COLOR") && lookup(env, "TERM") != "dumb";
+  const bool follows_logs = all || (speaks && job.console == ConsoleMode::RankZero);
+  return Console({.prefix_lines = all, .colour = colour},
+                 follows_logs ? open_followed_logs(plan, start_lines, all, log_overwrite)
+                              : std::vector<FollowedLog>{});
+}
+
 std::vector<std::string> write_shared_files(const PodPlan& plan) {
   std::vector<std::string> problems;
   // Pods of one node share its directory.
-  const auto problem = plan.first_on_node
+  const auto problem = plan.first_on_node && !plan.log_dir.empty()
                            ? replace_file(plan.log_dir + "/endpoints.log", plan.endpoints_log, 0666)
                            : std::nullopt;
   if (problem) problems.push_back(*problem + "; the job goes on without it");
@@ -102,7 +115,7 @@ RoundEnd conclude_round(const Stage& stage, const JobVerdict& verdict, const Pod
   const std::string table = rounds_table(rounds.told);
   if (!table.empty()) voice.always(table);
   const int status = leaves && is_asked ? kSignalBase + stage.ending_signal : verdict.first.status;
-  return {.status = status, .leaves = leaves};
+  return {.status = status, .leaves = leaves, .verdict = verdict};
 }
 
 // From the start of the processes to the last word.
@@ -134,27 +147,22 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
   const ProcessPlan& processes = plan.processes;
   const SteadyTime started = std::chrono::steady_clock::now();
   const bool log_overwrite = job.log_overwrite && ties.rounds.state.number == 0;
-  prepare_log_directory(plan.log_dir, processes);
+  if (!plan.log_dir.empty()) prepare_log_directory(plan.log_dir, processes);
   Remarks said = remarks;
   for (std::string& problem : write_shared_files(plan)) said.warnings.push_back(std::move(problem));
 
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 
   const std::vector<std::string> start_lines = make_start_lines(processes);
-  const bool all = job.console == ConsoleMode::All;
   bool speaks = ties.speaks;
-  const bool colour =
-      isatty(STDOUT_FILENO) == 1 && !lookup(env, "NO_COLOR") && lookup(env, "TERM") != "dumb";
-  Console console({.prefix_lines = all, .colour = colour},
-                  job.console == ConsoleMode::None || (!speaks && !all)
-                      ? std::vector<FollowedLog>{}
-                      : open_followed_logs(processes, start_lines, all, log_overwrite));
+  Console console = make_console(job, env, processes, start_lines, speaks, log_overwrite);
   const Voice voice(job.quiet ? LogLevel::Error : job.log_level,
                     [&console, &speaks](std::string_view text) {
                       if (speaks) console.say(text);
                     });
   open_the_console(voice, job, env, plan, said, ties.rounds);
 
+  const std::unique_ptr<StoreDoor> store_door = open_store_door(ties.loop, plan.store_door);
   const std::optional<int> reader = process_with_stdin(processes);
   const bool lends_terminal = reader && Terminal::can_be_lent();
   const std::optional<int> terminal_worker = lends_terminal ? reader : std::nullopt;
@@ -166,12 +174,20 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
                           .mask = ties.signals.mask_at_start(),
                           .ignore_sigchld = ties.sigchld_was_ignored,
                           .open_files = open_files_given,
-                          .start_lines = start_lines});
+                          .start_lines = start_lines,
+                          .remove_at_end = plan.log_dir.empty() ? plan.backup_path : ""});
   // Read while the guard is busy: the kernel takes its time for this file.
   const Aftermath aftermath(processes, here.host_name, ties.node, oom_kills_so_far());
-  Stage stage{ties,           guard,     console, terminal,
-              voice,          aftermath, speaks,  plan.first_on_node,
-              processes.nodes};
+  Stage stage{ties,
+              guard,
+              console,
+              terminal,
+              voice,
+              aftermath,
+              speaks,
+              plan.first_on_node,
+              processes.nodes,
+              store_door.get()};
   std::optional<Conductor> conductor;
   if (plan.servers) {
     conductor.emplace(ties.loop, ties.channel, conductor_settings(*plan.servers, *job.servers),

@@ -33,6 +33,7 @@ struct RoundEnd {
   std::optional<NextRound> next{};  // that this launcher takes part in
   bool is_asked_to_end = false;     // by a signal; the others are still to hear of it
   bool leaves = false;              // the job goes on without this launcher
+  JobVerdict verdict{};             // of the last round
 };
 
 // Trainers get back the limit on open files that we were given.

@@ -15,8 +15,11 @@ namespace paddle_launch {
 std::vector<std::pair<std::string, std::string>> banner_arguments(const GivenOptions& given,
                                                                   const JobSpec& job) {
   std::map<std::string, std::string> shown = {
-      {"log_dir", job.log_dir}, {"server_num", "None"}, {"servers", ""},
-      {"worker_num", "None"},   {"workers", ""},
+      {"log_dir", job.console == ConsoleMode::Direct ? "None" : job.log_dir},
+      {"server_num", "None"},
+      {"servers", ""},
+      {"worker_num", "None"},
+      {"workers", ""},
   };
   for (const auto& [key, option] : given) {
     shown[std::string(key)] = shown_value(option.option->rule, option.value);

@@ -58,6 +58,17 @@ JobFrame frame_of_job(const Environment& env, GivenOptions& given, Remarks& rema
 
 }  // namespace
 
+std::optional<std::string> typed_report(const std::vector<std::string>& argv) try {
+  const CutCommandLine cut = cut_command_line(argv);
+  std::optional<std::string> file;
+  for (std::size_t i = 0; i + 1 < cut.own.size(); i += 2) {
+    if (cut.own[i] == "--report") file = cut.own[i + 1];
+  }
+  return file;
+} catch (const UsageError&) {
+  return std::nullopt;
+}
+
 CommandLine parse_command_line(const std::vector<std::string>& argv, const Environment& env,
                                bool started_together) {
   const std::string program = program_name(argv);

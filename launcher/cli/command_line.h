@@ -2,6 +2,7 @@
 // The door of this room: argv and the environment become a job, or a text to print.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -29,5 +30,8 @@ using CommandLine = std::variant<ParsedCommandLine, PrintAndExit, JobOrder>;
 // `started_together`: by mpirun or srun, so there may be other nodes that nobody typed.
 CommandLine parse_command_line(const std::vector<std::string>& argv, const Environment& env,
                                bool started_together = false);
+
+// The file of --report, also where the rest of the command line makes no sense.
+std::optional<std::string> typed_report(const std::vector<std::string>& argv);
 
 }  // namespace paddle_launch

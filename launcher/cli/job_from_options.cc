@@ -59,6 +59,7 @@ LogLevel log_level_named(std::string_view word) {
 ConsoleMode console_named(std::string_view word) {
   if (word == "all") return ConsoleMode::All;
   if (word == "none") return ConsoleMode::None;
+  if (word == "direct") return ConsoleMode::Direct;
   return ConsoleMode::RankZero;
 }
 
@@ -112,6 +113,27 @@ void take_check(const GivenOptions& given, JobSpec& job) {
   job.check = true;
 }
 
+// A variable may be exported for all jobs of a user: only what was typed for this one contradicts.
+void refuse_logs_of_direct_output(const GivenOptions& given) {
+  if (given.text("console") != "direct") return;
+  for (const std::string_view key : {"log_dir", "log_overwrite"}) {
+    const GivenOption* const option = given.find(key);
+    if (option == nullptr || option->from_environment || option->value == "False") continue;
+    refuse_together(*given.find("console"), *option,
+                    "with the first there are no logs, which the second is about");
+  }
+}
+
+void refuse_report_of_nothing(const GivenOptions& given) {
+  const GivenOption* const report = given.find("report");
+  if (report == nullptr) return;
+  for (const std::string_view key : {"dry_run", "check"}) {
+    const GivenOption* const other = given.find(key);
+    if (other == nullptr) continue;
+    refuse_together(*report, *other, "the first tells how a job ended, the second starts none");
+  }
+}
+
 void fill_output(const GivenOptions& given, JobSpec& job) {
   job.log_dir = given.text("log_dir").value_or(job.log_dir);
   job.log_overwrite = given.is_true("log_overwrite");
@@ -119,6 +141,8 @@ void fill_output(const GivenOptions& given, JobSpec& job) {
   job.quiet = given.is_true("quiet");
   job.console = console_named(given.text("console").value_or(""));
   job.stdin_to_rank_zero = given.find("stdin") != nullptr;
+  job.report = given.text("report");
+  job.stop_with_parent = given.is_true("stop_with_parent");
 }
 
 }  // namespace
@@ -140,10 +164,13 @@ JobSpec job_from_options(const GivenOptions& given, JobFrame frame, const Enviro
   if (given.text("bind") == "numa") job.bind = Binding::Numa;
   job.nccl_lib = given.text("nccl_lib");
   job.nccl_ids = given.text("nccl_ids") != "off";
+  job.store_door = given.text("store_door") != "off";
   fill_network(given, job);
   fill_nodes(given, job);
   fill_channel(given, env, job);
   take_check(given, job);
+  refuse_logs_of_direct_output(given);
+  refuse_report_of_nothing(given);
   fill_output(given, job);
   if (const auto grace = given.text("grace")) {
     job.grace = std::chrono::milliseconds(parse_thousandths(*grace).value_or(0));

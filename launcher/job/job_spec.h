@@ -17,7 +17,7 @@ namespace paddle_launch {
 
 enum class Mode { Collective, ParameterServer, ParameterServerHeter, Rpc };
 enum class CardKind { Gpu, Xpu, Npu, Mlu };
-enum class ConsoleMode { RankZero, All, None };
+enum class ConsoleMode { RankZero, All, None, Direct };  // Direct: there are no logs
 enum class DryRun { No, Text, Json };
 enum class Binding { None, Numa };
 enum class LogLevel { Debug, Info, Warning, Error };
@@ -61,6 +61,7 @@ struct JobSpec {
   Binding bind = Binding::None;
   std::optional<std::string> nccl_lib;
   bool nccl_ids = true;  // the launcher makes NCCL's ids for the trainers
+  bool store_door = true;
 
   std::vector<std::string> ips = {"127.0.0.1"};
   bool ips_given = false;
@@ -91,6 +92,8 @@ struct JobSpec {
   bool quiet = false;
   ConsoleMode console = ConsoleMode::RankZero;
   bool stdin_to_rank_zero = false;
+  std::optional<std::string> report;  // --report: the file that tells how the job ended
+  bool stop_with_parent = false;
 
   std::chrono::milliseconds grace{10'000};
   RestartSpec restarts;

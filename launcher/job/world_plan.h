@@ -28,7 +28,10 @@ struct WorldPlan {
   bool first_on_node = true;  // my first trainer has local rank 0
   int nodes = 1;
   std::string pod_name;
-  std::string master;                 // PADDLE_MASTER
+  std::string master;  // PADDLE_MASTER
+  // On the pod of rank 0: rank 0's own PADDLE_MASTER, where its store will listen, while the
+  // launcher receives the others at `master`; empty: no such door.
+  std::string store{};
   std::optional<CardKind> card_kind;  // none: CPU
 
   bool operator==(const WorldPlan&) const = default;

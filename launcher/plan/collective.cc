@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "launcher/plan/log_path.h"
+
 namespace paddle_launch {
 namespace {
 
@@ -40,7 +42,7 @@ PodPlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& setting
         .cards = trainer.cards,
         .env = trainer_env(world, trainer, settings.rpc),
         .cpus = local < cpus.size() ? cpus[local] : std::vector<int>{},
-        .log_path = settings.log_dir + "/workerlog." + std::to_string(trainer.rank),
+        .log_path = log_path(settings.log_dir, {Role::Trainer, trainer.rank}),
         .has_stdin = give_stdin && trainer.rank == 0,
     });
   }

@@ -60,17 +60,24 @@ bool belongs_to_an_outer_job(const std::string& name) {
 }  // namespace
 
 void add_lists(std::vector<EnvVar> lists, const PaddleEnvSettings& settings, int number,
-               PaddleEnv& env) {
+               const std::string& pod_name, PaddleEnv& env) {
   const bool too_long = std::any_of(lists.begin(), lists.end(), [](const EnvVar& list) {
     return list.second.size() >= kLongestValue;
   });
   if (too_long) {
     env.backup = std::move(lists);
-    env.backup_path = settings.log_dir + "/backup_env." + std::to_string(number) + ".json";
+    env.backup_path =
+        settings.log_dir.empty()
+            ? settings.temporary_dir + "/paddle-launch-backup_env-" + pod_name + ".json"
+            : settings.log_dir + "/backup_env." + std::to_string(number) + ".json";
     env.common.emplace_back("PADDLE_BACKUP_ENV_PATH", env.backup_path);
   } else {
     env.common.insert(env.common.end(), lists.begin(), lists.end());
   }
+}
+
+void add_log_dir(const PaddleEnvSettings& settings, PaddleEnv& env) {
+  if (!settings.log_dir.empty()) env.common.emplace_back("PADDLE_LOG_DIR", settings.log_dir);
 }
 
 void add_round(const RoundState& round, PaddleEnv& env) {
@@ -91,17 +98,15 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
       {"PADDLE_GLOBAL_SIZE", size},
       {"PADDLE_LOCAL_SIZE", std::to_string(world.local_size)},
       {"PADDLE_NNODES", std::to_string(world.nodes)},
-      // The readers of rpc open a store of their own there, and know it by this name.
-      {settings.rpc ? "PADDLE_MASTER_ENDPOINT" : "PADDLE_MASTER", world.master},
       {"PADDLE_DISTRI_BACKEND", resolved_backend(world, settings.backend)},
       {"PADDLE_WITH_GLOO", lookup(user, "PADDLE_WITH_GLOO").value_or("0")},
       {"PADDLE_GLOO_RENDEZVOUS", "3"},
       {"PADDLE_GLOO_FS_PATH", gloo_folder(settings, world.pod_name)},
       {"PADDLE_AUTO_CLUSTER", "0"},
-      {"PADDLE_LOG_DIR", settings.log_dir},
       {"POD_NAME", world.pod_name},
       {"PADDLE_LAUNCH_JOB", settings.job_id},
   };
+  add_log_dir(settings, env);
   add_round(settings.round, env);
   env.common.insert(env.common.end(), settings.more.begin(), settings.more.end());
   // --gpus names cards as nvidia-smi numbers them; CUDA's own default order is "fastest first".
@@ -113,7 +118,7 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
   }
   add_lists({{"PADDLE_TRAINER_ENDPOINTS", all_endpoints(world)},
              {"PADDLE_WORLD_DEVICE_IDS", world_device_ids(world)}},
-            settings, world.first_mine, env);
+            settings, world.first_mine, world.pod_name, env);
   return env;
 }
 
@@ -121,6 +126,7 @@ std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer, 
   const std::string rank = std::to_string(trainer.rank);
   const std::string local_rank = std::to_string(trainer.local_rank);
   const std::string cards = card_indices(trainer, ',');
+  const bool is_inside = trainer.rank == 0 && !world.store.empty();
   std::vector<EnvVar> env = {
       {"PADDLE_TRAINER_ID", rank},
       {"PADDLE_GLOBAL_RANK", rank},
@@ -128,6 +134,8 @@ std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer, 
       {"PADDLE_LOCAL_RANK", local_rank},
       {"PADDLE_CURRENT_ENDPOINT", trainer.endpoint},
       {"PADDLE_LOCAL_DEVICE_IDS", cards},
+      // The readers of rpc open a store of their own there, and know it by this name.
+      {rpc ? "PADDLE_MASTER_ENDPOINT" : "PADDLE_MASTER", is_inside ? world.store : world.master},
   };
   if (rpc) env.emplace_back("PADDLE_WORKER_ENDPOINT", trainer.endpoint);
   if (!world.card_kind) return env;

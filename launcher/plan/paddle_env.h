@@ -15,7 +15,7 @@ namespace paddle_launch {
 
 struct PaddleEnvSettings {
   std::string backend;  // --backend, "auto" included
-  std::string log_dir;  // absolute
+  std::string log_dir;  // absolute; empty: there are no logs
   std::string job_id;
   std::string temporary_dir;
   bool under_scheduler = false;  // mpirun, mpiexec or srun started this launcher
@@ -34,9 +34,12 @@ struct PaddleEnv {
 constexpr std::size_t kLongestValue = 120 * 1024;
 
 // Adds the lists, or the name of the file where they are. `number`: tells this pod's file from
-// others in one directory.
+// others in one log directory; without one, `pod_name` does among the temporary files.
 void add_lists(std::vector<EnvVar> lists, const PaddleEnvSettings& settings, int number,
-               PaddleEnv& env);
+               const std::string& pod_name, PaddleEnv& env);
+
+// Where there is such a directory.
+void add_log_dir(const PaddleEnvSettings& settings, PaddleEnv& env);
 
 // Which try this is: a script that resumes from a checkpoint may want to know.
 void add_round(const RoundState& round, PaddleEnv& env);

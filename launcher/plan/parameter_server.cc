@@ -5,19 +5,13 @@
 #include <array>
 #include <utility>
 
+#include "launcher/plan/log_path.h"
 #include "launcher/plan/old_env.h"
 
 namespace paddle_launch {
 namespace {
 
 constexpr std::array kInOrderOfStart = {Role::Server, Role::Trainer, Role::HeterWorker};
-
-std::string log_path(const std::string& log_dir, ProcessName name) {
-  const char* const kind = name.role == Role::Server    ? "/serverlog."
-                           : name.role == Role::Trainer ? "/workerlog."
-                                                        : "/heterlog.";
-  return log_dir + kind + std::to_string(name.index);
-}
 
 std::string endpoints_log(const std::vector<std::string>& workers,
                           const std::vector<std::string>& servers) {

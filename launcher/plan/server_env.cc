@@ -94,10 +94,10 @@ PaddleEnv common_server_env(const ServerWorld& world, const ServerSpec& spec,
       {"PADDLE_GLOO_FS_PATH", gloo_folder(settings, world.pod_name)},
       {"PADDLE_GLOO_HTTP_ENDPOINT", world.gloo_endpoint},
       {"PADDLE_COORDINATOR_ENDPOINTS", ""},  // read since 2.4; coordinators are not started here
-      {"PADDLE_LOG_DIR", settings.log_dir},
       {"POD_NAME", world.pod_name},
       {"PADDLE_LAUNCH_JOB", settings.job_id},
   };
+  add_log_dir(settings, env);
   add_round(settings.round, env);
   std::vector<EnvVar> lists = {{"PADDLE_PSERVERS_IP_PORT_LIST", endpoints(world.servers)},
                                {"PADDLE_TRAINER_ENDPOINTS", endpoints(world.workers)}};
@@ -106,7 +106,7 @@ PaddleEnv common_server_env(const ServerWorld& world, const ServerSpec& spec,
     // What the readers of 2.0 and 2.1 look for.
     lists.emplace_back("PADDLE_HETER_TRAINER_IP_PORT_LIST", endpoints(world.heter_workers));
   }
-  add_lists(std::move(lists), settings, static_cast<int>(world.my_pod), env);
+  add_lists(std::move(lists), settings, static_cast<int>(world.my_pod), world.pod_name, env);
   return env;
 }
 

@@ -16,7 +16,7 @@ const std::string& name_of_my_node(const Roster& roster) {
   return name.empty() ? roster.pods.at(roster.mine).name : name;
 }
 
-WorldPlan plan_world(const Roster& roster) {
+WorldPlan plan_world(const Roster& roster, int store_port) {
   WorldPlan world;
   const PodOffer& me = roster.pods.at(roster.mine);
   const int my_node = node_of(roster, roster.mine);
@@ -42,6 +42,10 @@ WorldPlan plan_world(const Roster& roster) {
                                 .cards = offer.cards});
     }
     if (node == my_node) world.local_size = local_rank;
+  }
+  const bool has_rank_zero = roster.mine == 0;
+  if (store_port != 0 && has_rank_zero && world.trainers.size() > 1) {
+    world.store = me.host + ":" + std::to_string(store_port);
   }
   return world;
 }

@@ -26,7 +26,8 @@ struct GuardSettings {
   bool ignore_sigchld = false;
   rlimit open_files{};
   std::vector<std::string>
-      start_lines;  // the first line of each log, in the order of the processes
+      start_lines;              // the first line of each log, in the order of the processes
+  std::string remove_at_end{};  // a file that has served when the last process is gone
 };
 
 class Guard {

@@ -58,10 +58,20 @@ void GuardProcess::leave_the_launchers_world() {
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
   children_.reset(check(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
+  keep_the_consoles_descriptors();
   // Whoever reads our output must see its end when the launcher ends, not when the guard does.
   const UniqueFd null(check(open("/dev/null", O_RDWR | O_CLOEXEC), "open", "/dev/null"));
   dup2(null.get(), STDOUT_FILENO);
   dup2(null.get(), STDERR_FILENO);
+}
+
+void GuardProcess::keep_the_consoles_descriptors() {
+  const bool some_have_no_log =
+      std::any_of(plan_.processes.begin(), plan_.processes.end(),
+                  [](const ProcessSpec& spec) { return spec.log_path.empty(); });
+  if (!some_have_no_log) return;
+  console_output_.reset(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  console_errors_.reset(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
 
 void GuardProcess::run() {
@@ -85,6 +95,7 @@ void GuardProcess::run() {
     }
     wait_for_something();
   }
+  if (!settings_.remove_at_end.empty()) unlink(settings_.remove_at_end.c_str());
   unsent_.push_back({.kind = GuardReport::Kind::Drained});
   while (launcher_alive_ && !unsent_.empty()) {
     send_reports();

@@ -36,10 +36,12 @@ class GuardProcess {
   enum class Phase { Running, Stopping, Killing };
 
   void leave_the_launchers_world();
+  void keep_the_consoles_descriptors();
   void start_first();
   void start_rest();
   void start_workers(std::size_t first, std::size_t end);
   bool start_worker(std::size_t index, const std::vector<std::string>& shared_env);
+  UniqueFd open_output(std::size_t index) const;
   void report_not_started(std::size_t index, int error, bool exec, bool log_failed);
 
   bool reap();
@@ -71,6 +73,9 @@ class GuardProcess {
   UniqueFd socket_;
   UniqueFd launcher_;
   UniqueFd children_;  // signalfd for SIGCHLD
+  // For processes without a log, until the last is started.
+  UniqueFd console_output_;
+  UniqueFd console_errors_;
   std::vector<Worker> workers_;
   std::vector<pid_t> told_orphans_;
   std::vector<GuardReport> unsent_;

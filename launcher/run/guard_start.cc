@@ -9,7 +9,7 @@
 #include "launcher/os/check.h"
 #include "launcher/run/guard_process.h"
 #include "launcher/run/log_directory.h"
-#include "launcher/run/spawn.h"
+#include "launcher/run/start_process.h"
 
 namespace paddle_launch {
 namespace {
@@ -79,34 +79,44 @@ void GuardProcess::start_workers(std::size_t first, std::size_t end) {
   for (std::size_t i = first; i < end; ++i) {
     if (!start_worker(i, shared_env)) return;
   }
+  if (rest_held_back_) return;
+  console_output_.reset();
+  console_errors_.reset();
+}
+
+UniqueFd GuardProcess::open_output(std::size_t index) const {
+  UniqueFd log(open_log(plan_.processes[index].log_path, settings_.log_overwrite));
+  if (log) write_start_line(log.get(), settings_.start_lines[index]);
+  return log;
 }
 
 bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string>& shared_env) {
   static const UniqueFd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const ProcessSpec& spec = plan_.processes[index];
-  const UniqueFd log(open_log(spec.log_path, settings_.log_overwrite));
-  if (!log) {
+  const bool has_log = !spec.log_path.empty();
+  const UniqueFd log = has_log ? open_output(index) : UniqueFd();
+  if (has_log && !log) {
     report_not_started(index, errno, false, true);
     return false;
   }
-  write_start_line(log.get(), settings_.start_lines[index]);
-
   std::vector<std::string> own_env;
   for (const EnvVar& variable : spec.env) own_env.push_back(assignment(variable));
   const std::vector<char*> argv = pointers(plan_.argv, {});
   const std::vector<char*> env = pointers(shared_env, own_env);
   const CpuMask cpus(spec.cpus);
-  const SpawnResult result = spawn({.program = plan_.program.c_str(),
-                                    .argv = argv.data(),
-                                    .env = env.data(),
-                                    .stdin_fd = spec.has_stdin ? STDIN_FILENO : null.get(),
-                                    .output_fd = log.get(),
-                                    .cpus = cpus.get(),
-                                    .cpus_size = cpus.size(),
-                                    .mask = settings_.mask,
-                                    .open_files = settings_.open_files,
-                                    .ignore_sigchld = settings_.ignore_sigchld,
-                                    .take_terminal = settings_.lend_terminal && spec.has_stdin});
+  const StartResult result =
+      start_process({.program = plan_.program.c_str(),
+                     .argv = argv.data(),
+                     .env = env.data(),
+                     .stdin_fd = spec.has_stdin ? STDIN_FILENO : null.get(),
+                     .output_fd = has_log ? log.get() : console_output_.get(),
+                     .error_fd = has_log ? log.get() : console_errors_.get(),
+                     .cpus = cpus.get(),
+                     .cpus_size = cpus.size(),
+                     .mask = settings_.mask,
+                     .open_files = settings_.open_files,
+                     .ignore_sigchld = settings_.ignore_sigchld,
+                     .take_terminal = settings_.lend_terminal && spec.has_stdin});
   if (result.error != 0) {
     report_not_started(index, result.error, result.exec, false);
     return false;

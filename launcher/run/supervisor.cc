@@ -94,6 +94,7 @@ void Supervisor::take(const GuardReport& report) {
 }
 
 void Supervisor::take_exit(const ProcessExit& exit) {
+  if (news_.ended) news_.ended(exit.worker);
   carry_out(policy_.worker_exited(exit));
   if (policy_.has_verdict()) return;
   if (!exit.failed() && news_.ended_well) news_.ended_well(exit.worker);

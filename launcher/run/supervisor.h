@@ -35,6 +35,8 @@ struct SupervisorNews {
   std::function<void()> workers_done{};
   // A process exited with 0 before there was a verdict; its index in the plan.
   std::function<void(int process)> ended_well{};
+  // However it ended, and before anything follows from it.
+  std::function<void(int process)> ended{};
 };
 
 class Supervisor {

@@ -96,10 +96,11 @@ Taken take_free_ports(const std::vector<PortSpan>& spans, int wanted) {
   return taken;
 }
 
-Taken take_or_fail(const std::vector<PortSpan>& spans, int wanted) {
-  Taken taken = take_free_ports(spans, wanted);
+// `more`: as many as can be had besides.
+Taken take_or_fail(const std::vector<PortSpan>& spans, int wanted, int more) {
+  Taken taken = take_free_ports(spans, wanted + more);
   const auto free = taken.ports.size();
-  if (static_cast<int>(free) == wanted) return taken;
+  if (static_cast<int>(free) >= wanted) return taken;
   throw LaunchError(fmt::format(
       "not enough free ports: {} needed (one for each trainer without a given port, and one for "
       "PADDLE_MASTER), {} free in {}; stop what uses them, or give a larger range with "
@@ -201,7 +202,12 @@ PortLease lease_ports(const PortWish& wish, std::vector<std::string>& warnings,
   }
   const bool trainers_are_named = !wish.given.empty() || wish.start;
   const int needed = (trainers_are_named ? 0 : wish.count) + 1;
-  Taken taken = take_or_fail(port_candidates(wish, needed, warnings, proc_root), needed);
+  const auto candidates = port_candidates(wish, needed, warnings, proc_root);
+  Taken taken = take_or_fail(candidates, needed, wish.store ? 1 : 0);
+  if (static_cast<int>(taken.ports.size()) > needed) {
+    lease.store = taken.ports.back();
+    taken.ports.pop_back();
+  }
   lease.master = taken.ports.back();
   taken.ports.pop_back();
   lease.trainers.insert(lease.trainers.end(), taken.ports.begin(), taken.ports.end());

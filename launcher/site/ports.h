@@ -28,12 +28,14 @@ struct PortWish {
   std::vector<int> given{};        // each trainer's port, more than enough or none; they beat start
   std::string given_source{};      // who said so: "DISTRIBUTED_TRAINER_ENDPOINTS"
   std::vector<NamedPort> named{};  // these besides, and first
+  bool store = false;              // one more for rank 0's store, where one is free
 };
 
 // Reserved among launchers as long as the lease lives: one descriptor a port.
 struct PortLease {
   std::vector<int> trainers;  // first those that were named
   int master = 0;
+  int store = 0;  // 0: not wanted, or none was left
   std::vector<UniqueFd> locks;
 };
 

@@ -31,8 +31,8 @@ int all_processes(const ProcessPlan& plan) {
   return plan.world_size + plan.servers + plan.heter_workers;
 }
 
-const char* word_of(Role role) {
-  return role == Role::Trainer ? "trainer" : role == Role::Server ? "server" : "heter_worker";
+nlohmann::json path_or_null(const std::string& path) {
+  return path.empty() ? nlohmann::json() : nlohmann::json(path);
 }
 
 nlohmann::json process_json(const ProcessPlan& plan, const ProcessSpec& spec) {
@@ -42,11 +42,11 @@ nlohmann::json process_json(const ProcessPlan& plan, const ProcessSpec& spec) {
                             {"endpoint", spec.endpoint},
                             {"cards", card_names(spec)},
                             {"cpus", spec.cpus},
-                            {"log", spec.log_path},
+                            {"log", path_or_null(spec.log_path)},
                             {"command", plan.argv},
                             {"environment", whole_env(plan, spec)}};
   // Collective jobs have trainers alone, and programs that know nothing of roles.
-  if (plan.servers > 0 || plan.heter_workers > 0) process["role"] = word_of(spec.role);
+  if (plan.servers > 0 || plan.heter_workers > 0) process["role"] = key_of(spec.role);
   return process;
 }
 
@@ -64,7 +64,8 @@ std::string dry_run_text(const ProcessPlan& plan) {
                         cards.empty() ? "none (CPU)" : fmt::format("{}", fmt::join(cards, ",")));
     text += fmt::format("  binding     {}\n",
                         spec.cpus.empty() ? "none" : "CPUs " + format_cpu_list(spec.cpus));
-    text += fmt::format("  log         {}\n", spec.log_path);
+    text += fmt::format("  log         {}\n",
+                        spec.log_path.empty() ? "none (straight to the console)" : spec.log_path);
     text += fmt::format("  command     {}\n", printable(shell_quoted(plan.argv)));
     text += "  environment\n";
     for (const auto& [name, value] : whole_env(plan, spec))

@@ -75,9 +75,10 @@ std::string also_failed(const FailureRecord* first, const Failures& failures, in
       left_out.push_back(other.name());
       continue;
     }
-    text += fmt::format("  also      {}{}: {}{}; log {}\n", name_of(other.name()),
-                        on_node(other.node, nodes), describe(other.exit, other.oom_kills),
-                        delay(first, other), one_line(other.log_path));
+    text +=
+        fmt::format("  also      {}{}: {}{}{}\n", name_of(other.name()), on_node(other.node, nodes),
+                    describe(other.exit, other.oom_kills), delay(first, other),
+                    other.log_path.empty() ? "" : "; log " + one_line(other.log_path));
   }
   if (!left_out.empty()) text += fmt::format("  also      {}\n", names_in_words(left_out));
   return text;
@@ -90,6 +91,8 @@ std::string framed(const std::string& excerpt) {
 }
 
 std::string log_part(const FailureRecord& first) {
+  if (first.log_path.empty())
+    return "  log       none: it wrote straight to the console (--console direct)\n";
   const std::string path = one_line(first.log_path);
   if (!first.log_readable) return fmt::format("  log       {} (cannot be read)\n", path);
   if (first.log_excerpt.empty())

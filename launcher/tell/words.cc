@@ -113,6 +113,10 @@ struct KindOf {
 
 }  // namespace
 
+const char* key_of(Role role) {
+  return role == Role::Trainer ? "trainer" : role == Role::Server ? "server" : "heter_worker";
+}
+
 std::string name_of(ProcessName name) {
   return fmt::format("{} {}", word_of(name.role), name.index);
 }

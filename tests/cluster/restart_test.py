@@ -88,8 +88,9 @@ class Rounds:
     def assert_world(self, number, restarts=None):
         """All trainers of a round saw the same; their endpoints."""
         environments = [self.environment(number, rank) for rank in range(self.world)]
-        for name in ("PADDLE_TRAINER_ENDPOINTS", "PADDLE_MASTER", "PADDLE_NNODES"):
+        for name in ("PADDLE_TRAINER_ENDPOINTS", "PADDLE_NNODES"):
             self.case.assertEqual(len({env[name] for env in environments}), 1, name)
+        self.case.assertEqual(len({env["PADDLE_MASTER"] for env in environments[1:]}), 1)
         told = {(env["PADDLE_LAUNCH_ROUND"], env["PADDLE_RESTART_COUNT"]) for env in environments}
         self.case.assertEqual(told, {(str(number), str(number if restarts is None else restarts))})
         endpoints = environments[0]["PADDLE_TRAINER_ENDPOINTS"].split(",")
@@ -97,7 +98,7 @@ class Rounds:
         per_node = self.world // len(self.case.addresses)
         self.case.assertEqual([text.split(":")[0] for text in endpoints],
                               [address for address in self.case.addresses for _ in range(per_node)])
-        return {*endpoints, environments[0]["PADDLE_MASTER"]}
+        return {*endpoints, environments[0]["PADDLE_MASTER"], environments[1]["PADDLE_MASTER"]}
 
 
 class Job(Rounds):

@@ -79,6 +79,12 @@ TEST(Bootstrap, IsNoPath) {
   }
 }
 
+TEST(StoreDoorOption, IsOnUnlessSaid) {
+  EXPECT_TRUE(job_with({}).store_door);
+  EXPECT_FALSE(job_with({"--store_door=off"}).store_door);
+  EXPECT_EQ(usage_error_with({"--store_door=ajar"}).find("--store_door=ajar"), 0U);
+}
+
 TEST(NcclOptions, FillTheJob) {
   const JobSpec plain = job_with({});
   EXPECT_EQ(plain.nccl_lib, std::nullopt);

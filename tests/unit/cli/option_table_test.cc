@@ -83,6 +83,7 @@ TEST(OptionTable, HasEveryDocumentedOption) {
                                  "--port_range",
                                  "--nccl_lib",
                                  "--nccl_ids",
+                                 "--store_door",
                                  "--bootstrap",
                                  "--bootstrap_port",
                                  "--bootstrap_timeout",

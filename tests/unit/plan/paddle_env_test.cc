@@ -45,8 +45,19 @@ TEST(CommonEnv, TellsTheWholeWorld) {
   EXPECT_EQ(env.at("PADDLE_TRAINERS_NUM"), "2");
   EXPECT_EQ(env.at("PADDLE_TRAINER_ENDPOINTS"), "127.0.0.1:7000,127.0.0.1:7001");
   EXPECT_EQ(env.at("PADDLE_WORLD_DEVICE_IDS"), "0,1");
-  EXPECT_EQ(env.at("PADDLE_MASTER"), "127.0.0.1:6000");
   EXPECT_EQ(env.at("PADDLE_DISTRI_BACKEND"), "nccl");
+}
+
+TEST(CommonEnv, WithoutLogsNamesNoDirectoryAndPutsLongListsAmongTheTemporaryFiles) {
+  PaddleEnvSettings settings = kSettings;
+  settings.log_dir.clear();
+  WorldPlan world = world_of(1, 0);
+  world.pod_name = "abcdef";
+  const PaddleEnv few = common_env(world, settings, {});
+  for (const EnvVar& variable : few.common) EXPECT_NE(variable.first, "PADDLE_LOG_DIR");
+  world.trainers.resize(20'000, world.trainers.front());
+  EXPECT_EQ(common_env(world, settings, {}).backup_path,
+            "/tmp/paddle-launch-backup_env-abcdef.json");
 }
 
 TEST(CommonEnv, OnTheCpuTheBackendIsGloo) {
@@ -76,6 +87,19 @@ TEST(TrainerEnv, SeparatesTheCardsOfOneTrainerByCommas) {
   EXPECT_EQ(own(world, 1).at("FLAGS_selected_gpus"), "2,3");
   EXPECT_EQ(own(world, 1).at("PADDLE_LOCAL_DEVICE_IDS"), "2,3");
   EXPECT_EQ(common(world).at("PADDLE_WORLD_DEVICE_IDS"), "0:1,2:3");
+}
+
+TEST(TrainerEnv, AllMeetAtTheMaster) {
+  const WorldPlan world = world_of(2, 1);
+  EXPECT_EQ(own(world, 0).at("PADDLE_MASTER"), "127.0.0.1:6000");
+  EXPECT_EQ(own(world, 1).at("PADDLE_MASTER"), "127.0.0.1:6000");
+}
+
+TEST(TrainerEnv, RankZeroListensBehindTheDoor) {
+  WorldPlan world = world_of(2, 1);
+  world.store = "127.0.0.1:6001";
+  EXPECT_EQ(own(world, 0).at("PADDLE_MASTER"), "127.0.0.1:6001");
+  EXPECT_EQ(own(world, 1).at("PADDLE_MASTER"), "127.0.0.1:6000");
 }
 
 TEST(TrainerEnv, OnTheCpuNoCardIsSelected) {

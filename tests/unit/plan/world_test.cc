@@ -36,6 +36,14 @@ TEST(PlanWorld, TheMasterIsOnTheFirstPodWithAPortOfItsOwn) {
   EXPECT_EQ(world.master, "192.168.0.1:6000");
 }
 
+TEST(PlanWorld, OnlyWhereRankZeroIsThereIsADoorBeforeItsStore) {
+  const std::vector<PodOffer> pods = {pod("192.168.0.1", {"0"}), pod("192.168.0.2", {"0"})};
+  EXPECT_EQ(plan_world({.pods = pods, .mine = 0}, 6001).store, "192.168.0.1:6001");
+  EXPECT_EQ(plan_world({.pods = pods, .mine = 1}, 6001).store, "");
+  EXPECT_EQ(plan_world({.pods = pods, .mine = 0}).store, "");
+  EXPECT_EQ(plan_world({.pods = {pods[0]}, .mine = 0}, 6001).store, "");  // alone
+}
+
 TEST(PlanWorld, APodIsANodeWhereNothingElseIsSaid) {
   const WorldPlan world = plan_world(
       {.pods = {pod("192.168.0.1", {"0", "1"}), pod("192.168.0.2", {"0", "1"})}, .mine = 1});

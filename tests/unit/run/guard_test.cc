@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <fstream>
 #include <optional>
 #include <vector>
 
@@ -158,6 +159,19 @@ TEST_F(HeldBack, IsFrozenAsWellWhenTheOrderCrossesAControlZ) {
   EXPECT_FALSE(next(500));
   order(GuardOrder::Kind::Thaw);
   EXPECT_EQ(next_kind(), Kind::Exited);
+}
+
+TEST(Guard, RemovesAFileThatHasServedWhenTheLastProcessIsGone) {
+  SmallPod pod;
+  pod.add(Role::Trainer, "while [ ! -e go ]; do sleep 0.01; done; [ -e lists ] && touch was_there");
+  std::ofstream(pod.path("lists")) << "of endpoints";
+  GuardSettings settings = pod.settings();
+  settings.remove_at_end = pod.path("lists");
+  const Guard guard(pod.plan(), settings);
+  std::ofstream(pod.path("go")) << "go";
+  guard.wait_for_end();
+  EXPECT_TRUE(pod.has("was_there"));
+  EXPECT_FALSE(pod.has("lists"));
 }
 
 }  // namespace

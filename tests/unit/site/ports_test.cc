@@ -133,6 +133,17 @@ TEST(LeasePorts, AnEphemeralRangeOverEverythingStillGivesFreePortsWithOneWarning
   EXPECT_TRUE(says(warnings[0], "--port_range")) << warnings[0];
 }
 
+TEST(LeasePorts, ThereIsOneForTheStoreWhereOneIsLeft) {
+  std::vector<std::string> warnings;
+  PortWish wish = wish_for(2);
+  EXPECT_EQ(lease_ports(wish, warnings).store, 0);
+  wish.store = true;
+  const auto lease = lease_ports(wish, warnings);
+  EXPECT_NE(lease.store, 0);
+  EXPECT_EQ(ports_of(lease).count(lease.store), 0U);
+  EXPECT_EQ(lease.locks.size(), 4U);
+}
+
 TEST(LeasePorts, AStartNamesTheFirstTrainersPort) {
   std::vector<std::string> warnings;
   const auto free = lease_ports(wish_for(1), warnings).trainers[0];

@@ -245,5 +245,15 @@ TEST(FailureReport, LetsNoOtherMachineForgeLinesOrColours) {
   EXPECT_TRUE(has(text, "\ntab\there\\x1b[2J\n"));
 }
 
+TEST(FailureReport, WithoutALogSaysWhereItsOutputWent) {
+  JobVerdict verdict;
+  verdict.first = {.kind = Kind::WorkerFailed, .status = 7, .text = "rank 2 failed: exit code 7"};
+  verdict.failures = {failed(2, 7, 1000), failed(3, 1, 1200)};
+  for (FailureRecord& failure : verdict.failures) failure.log_path.clear();
+  const std::string text = failure_report(verdict, 1);
+  EXPECT_NE(text.find("  log       none: it wrote straight to the console"), std::string::npos);
+  EXPECT_NE(text.find("rank 3: exit code 1, 200 ms later\n"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace paddle_launch

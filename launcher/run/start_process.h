@@ -11,12 +11,13 @@
 
 namespace paddle_launch {
 
-struct SpawnRequest {
+struct StartRequest {
   const char* program = nullptr;
   char* const* argv = nullptr;
   char* const* env = nullptr;
   int stdin_fd = -1;
-  int output_fd = -1;  // becomes stdout and stderr
+  int output_fd = -1;
+  int error_fd = -1;  // the same one where both go into a log
   const cpu_set_t* cpus = nullptr;
   std::size_t cpus_size = 0;
   sigset_t mask{};
@@ -25,7 +26,7 @@ struct SpawnRequest {
   bool take_terminal = false;   // its group becomes the terminal's foreground group
 };
 
-struct SpawnResult {
+struct StartResult {
   pid_t pid = -1;
   int error = 0;      // errno; 0: started
   bool exec = false;  // the error came from executing the program, not from making the process
@@ -33,6 +34,6 @@ struct SpawnResult {
 
 // The child leads its own process group, dies with the calling thread, and has only 0, 1 and 2
 // open.
-SpawnResult spawn(const SpawnRequest& request);
+StartResult start_process(const StartRequest& request);
 
 }  // namespace paddle_launch

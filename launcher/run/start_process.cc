@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/run/spawn.h"
+#include "launcher/run/start_process.h"
 
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -18,7 +18,7 @@ constexpr int kFirstClosed = 3;
 constexpr int kCannotExecute = 127;
 
 struct Shared {
-  const SpawnRequest* request;
+  const StartRequest* request;
   pid_t parent;
   int error;
 };
@@ -32,7 +32,7 @@ struct Shared {
 // Runs in the parent's memory while the parent waits: system calls only, nothing is allocated.
 [[gnu::no_sanitize("address", "undefined")]] int child(void* argument) {
   auto* const shared = static_cast<Shared*>(argument);
-  const SpawnRequest& request = *shared->request;
+  const StartRequest& request = *shared->request;
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != shared->parent) _exit(kCannotExecute);
@@ -41,7 +41,7 @@ struct Shared {
   if (request.take_terminal) tcsetpgrp(request.stdin_fd, getpid());
   dup2(request.stdin_fd, STDIN_FILENO);
   dup2(request.output_fd, STDOUT_FILENO);
-  dup2(request.output_fd, STDERR_FILENO);
+  dup2(request.error_fd, STDERR_FILENO);
   close_everything_else();
   if (request.ignore_sigchld) signal(SIGCHLD, SIG_IGN);
   sigprocmask(SIG_SETMASK, &request.mask, nullptr);
@@ -52,7 +52,7 @@ struct Shared {
 
 }  // namespace
 
-SpawnResult spawn(const SpawnRequest& request) {
+StartResult start_process(const StartRequest& request) {
   static const std::unique_ptr<std::byte[]> stack(new std::byte[kStackBytes]);
   Shared shared{&request, getpid(), 0};
   const pid_t pid =

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The launcher receives the ranks at PADDLE_MASTER until rank 0's store is open, and passes everything on."""
+
+import json
+import sys
+import unittest
+
+from harness import LauncherCase, free_port_run
+
+# What the trainers of these tests have in common: a store in small, and those who use it.
+TRAINER = r"""
+import os, pathlib, signal, socket, sys, time
+rank, size = int(os.environ["PADDLE_TRAINER_ID"]), int(os.environ["PADDLE_TRAINERS_NUM"])
+host, port = os.environ["PADDLE_MASTER"].split(":")
+round = os.environ["PADDLE_LAUNCH_ROUND"]
+pathlib.Path(f"master.{round}.{rank}").write_text(os.environ["PADDLE_MASTER"])
+
+def wait_for(*names):
+    while not all(os.path.exists(name) for name in names):
+        time.sleep(0.01)
+
+def touch(name):
+    open(name, "w").close()
+
+def knock():
+    link = socket.create_connection((host, int(port)))
+    link.sendall(b"%d\n" % rank)
+    touch(f"knocked.{round}.{rank}")
+    return link
+
+def serve():
+    with socket.create_server(("0.0.0.0", int(port))) as store:
+        guests = [store.accept()[0] for _ in range(size - 1)]
+        for guest in guests:
+            guest.sendall(b"hello " + guest.makefile("rb").readline())
+
+def everyone_knocked():
+    wait_for(*(f"knocked.{round}.{other}" for other in range(1, size)))
+
+def heard(link):
+    try:
+        return link.makefile("rb").read()
+    except ConnectionResetError:
+        return b""
+"""
+
+
+class StoreDoorTest(LauncherCase):
+    def start_trainers(self, count, text, *options):
+        self.write("trainer.py", TRAINER + text)
+        return self.start(f"--nproc_per_node={count}", *options, "--python", sys.executable, "trainer.py")
+
+    def run_trainers(self, *args):
+        run = self.start_trainers(*args)
+        run.wait()
+        return run
+
+    def masters(self, count, round=0):
+        return [self.read(f"master.{round}.{rank}") for rank in range(count)]
+
+    # Everyone is there before rank 0 listens, and each gets an answer of its own.
+    MEETING = ("if rank: assert heard(knock()) == b'hello %d\\n' % rank, 'wrong answer'\n"
+               "else: everyone_knocked(); serve()\n")
+
+    def test_ranks_that_come_before_rank_0_meet_it(self):
+        run = self.run_trainers(4, self.MEETING)
+        self.assert_status(run, 0)
+        masters = self.masters(4)
+        self.assertEqual(len(set(masters)), 2)
+        self.assertEqual(len(set(masters[1:])), 1)
+
+    def test_each_round_has_a_door_of_its_own(self):
+        failing = "if round == '0' and rank == 1: sys.exit(7)\n"
+        run = self.run_trainers(3, self.MEETING + failing, "--max_restart=1", "--restart_pause=0")
+        self.assert_status(run, 0)
+        self.assertEqual(len({*self.masters(3, 0), *self.masters(3, 1)}), 4)
+
+    def test_rank_0_that_ends_without_a_store_keeps_nobody_waiting(self):
+        run = self.run_trainers(3, "if rank: assert heard(knock()) == b''\nelse: everyone_knocked()\n")
+        self.assert_status(run, 0)
+
+    def test_rank_0_that_dies_keeps_nobody_waiting(self):
+        run = self.run_trainers(2, "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+                                   "if rank: heard(knock()); touch('closed')\n"
+                                   "else: everyone_knocked(); os.kill(os.getpid(), signal.SIGKILL)\n", "--grace=600")
+        self.assert_status(run, 137)
+        self.assertTrue((self.dir / "closed").exists())
+        self.assert_told(run, "rank=[0]")
+
+    def test_without_the_door_rank_0_has_the_master_to_itself(self):
+        run = self.run_trainers(2, "if rank:\n"
+                                   "    try: knock()\n"
+                                   "    except ConnectionRefusedError: touch('refused')\n"
+                                   "    wait_for('open'); knock(); touch('met')\n"
+                                   "else:\n"
+                                   "    wait_for('refused')\n"
+                                   "    with socket.create_server((host, int(port))) as store:\n"
+                                   "        touch('open'); store.accept(); wait_for('met')\n", "--store_door=off")
+        self.assert_status(run, 0)
+        self.assertEqual(len(set(self.masters(2))), 1)
+
+    def test_alone_nobody_knocks_and_there_is_no_door(self):
+        run = self.run_trainers(1, "socket.create_server((host, int(port))).close()\n"
+                                   "try: knock(); sys.exit(5)\n"
+                                   "except ConnectionRefusedError: pass\n")
+        self.assert_status(run, 0)
+
+    def test_a_port_range_without_room_for_it_does_without(self):
+        start = free_port_run(3)
+        run = self.run_trainers(2, "", f"--port_range={start}:{start + 2}")
+        self.assert_status(run, 0)
+        self.assertEqual(len(set(self.masters(2))), 1)
+
+    def test_the_plan_shows_both_addresses(self):
+        self.write("train.py", "")
+        run = self.run_launcher("--nproc_per_node=3", "--dry_run=json", "train.py")
+        self.assert_status(run, 0)
+        masters = [process["environment"]["PADDLE_MASTER"] for process in json.loads(run.out)["processes"]]
+        self.assertEqual(len(set(masters)), 2)
+        self.assertEqual(masters[1], masters[2])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/run/store_door.h"
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <chrono>
+#include <string>
+#include <system_error>
+
+#include <gtest/gtest.h>
+
+#include "launcher/os/run_until.h"
+#include "launcher/os/tcp.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::uint32_t kLoopback = 0x7f000001U;
+constexpr std::chrono::seconds kDeadline{30};
+
+int free_port() { return local_port(listen_on(kLoopback, 0, 1).get()); }
+
+// A door, the ranks before it and the store behind it, all in one process.
+class StoreDoorTest : public testing::Test {
+ protected:
+  UniqueFd knock() { return begin_connect(kLoopback, settings_.port); }
+
+  void open_store() { store_ = listen_on(kLoopback, settings_.store_port, 8); }
+
+  // The store's end of the next rank.
+  UniqueFd receive() {
+    UniqueFd guest;
+    EXPECT_TRUE(comes_true([&] {
+      guest.reset(accept4(store_.get(), nullptr, nullptr, SOCK_NONBLOCK));
+      return guest.get() >= 0;
+    }));
+    return guest;
+  }
+
+  template <class Condition>
+  bool comes_true(Condition condition) {
+    const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      turn();
+    }
+    return true;
+  }
+
+  void turn() {
+    run_until(loop_, std::chrono::milliseconds(1), [] { return false; });
+  }
+
+  static void say(int fd, const std::string& text) {
+    EXPECT_EQ(send(fd, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+  }
+
+  // Everything up to the end, or to so many bytes.
+  std::string heard(int fd, std::size_t size = std::string::npos) {
+    std::string text;
+    std::array<char, 4096> piece{};
+    EXPECT_TRUE(comes_true([&] {
+      const ssize_t got = recv(fd, piece.data(), piece.size(), MSG_DONTWAIT);
+      if (got > 0) text.append(piece.data(), static_cast<std::size_t>(got));
+      return got == 0 || (got < 0 && errno != EAGAIN) || text.size() >= size;
+    })) << text.size()
+        << " bytes came";
+    return text;
+  }
+
+  bool is_refused() {
+    try {
+      const UniqueFd attempt = knock();
+      int result = ENOTCONN;
+      comes_true([&] { return (result = connect_result(attempt.get())) != ENOTCONN; });
+      return result == ECONNREFUSED;
+    } catch (const std::system_error& error) {
+      return error.code().value() == ECONNREFUSED;
+    }
+  }
+
+  bool is_closed(int fd) {
+    char byte = 0;
+    return comes_true([&] {
+      const ssize_t got = recv(fd, &byte, 1, MSG_DONTWAIT);
+      return got == 0 || (got < 0 && errno != EAGAIN);
+    });
+  }
+
+  EventLoop loop_;
+  StoreDoorSettings settings_{.address = kLoopback, .port = free_port(), .store_port = free_port()};
+  StoreDoor door_{loop_, settings_};
+  UniqueFd store_;
+};
+
+TEST_F(StoreDoorTest, WhoComesEarlyIsHeldAndLosesNothing) {
+  const UniqueFd first = knock();
+  const UniqueFd second = knock();
+  say(first.get(), "add 1");
+  turn();
+  open_store();
+  const UniqueFd behind_first = receive();
+  const UniqueFd behind_second = receive();
+  EXPECT_EQ(heard(behind_first.get(), 5), "add 1");
+  say(behind_first.get(), "one");
+  say(behind_second.get(), "two");
+  EXPECT_EQ(heard(first.get(), 3), "one");
+  EXPECT_EQ(heard(second.get(), 3), "two");
+}
+
+TEST_F(StoreDoorTest, WhoComesLaterIsJoinedAtOnce) {
+  open_store();
+  const UniqueFd late = knock();
+  const UniqueFd behind = receive();
+  say(late.get(), "get key");
+  EXPECT_EQ(heard(behind.get(), 7), "get key");
+}
+
+TEST_F(StoreDoorTest, MuchIsPassedOnToASlowReaderWholeAndInOrder) {
+  open_store();
+  const UniqueFd rank = knock();
+  const UniqueFd behind = receive();
+  std::string much;
+  for (int i = 0; much.size() < 8'000'000; ++i) much += std::to_string(i) + " ";
+  std::size_t sent = 0;
+  ASSERT_TRUE(comes_true([&] {
+    const ssize_t took =
+        send(behind.get(), much.data() + sent, much.size() - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (took > 0) sent += static_cast<std::size_t>(took);
+    return took < 0 || sent == much.size();
+  }));
+  for (int i = 0; i < 20; ++i) turn();  // the rank does not read, and the door stops reading too
+  std::string text;
+  std::array<char, 65536> piece{};
+  ASSERT_TRUE(comes_true([&] {
+    const ssize_t took =
+        send(behind.get(), much.data() + sent, much.size() - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (took > 0) sent += static_cast<std::size_t>(took);
+    const ssize_t got = recv(rank.get(), piece.data(), piece.size(), MSG_DONTWAIT);
+    if (got > 0) text.append(piece.data(), static_cast<std::size_t>(got));
+    return text.size() == much.size();
+  }));
+  EXPECT_EQ(text, much);
+}
+
+TEST_F(StoreDoorTest, AnEndOnOneSideIsAnEndOnTheOther) {
+  open_store();
+  UniqueFd rank = knock();
+  UniqueFd behind = receive();
+  say(rank.get(), "bye");
+  rank.reset();
+  EXPECT_EQ(heard(behind.get()), "bye");
+  const UniqueFd other = knock();
+  UniqueFd behind_other = receive();
+  say(behind_other.get(), "last word");
+  behind_other.reset();
+  EXPECT_EQ(heard(other.get()), "last word");
+}
+
+TEST_F(StoreDoorTest, HalfAnEndLeavesTheOtherHalf) {
+  open_store();
+  const UniqueFd rank = knock();
+  const UniqueFd behind = receive();
+  shutdown(rank.get(), SHUT_WR);
+  EXPECT_EQ(heard(behind.get()), "");
+  say(behind.get(), "answer");
+  EXPECT_EQ(heard(rank.get(), 6), "answer");
+}
+
+TEST_F(StoreDoorTest, WhenRankZeroIsGoneNobodyWaitsInVain) {
+  const UniqueFd waiting = knock();
+  turn();
+  door_.rank_zero_is_gone();
+  EXPECT_TRUE(is_closed(waiting.get()));
+  EXPECT_TRUE(is_refused());
+}
+
+TEST_F(StoreDoorTest, WhenRankZeroIsGoneItsLastWordsArriveFirst) {
+  open_store();
+  const UniqueFd rank = knock();
+  const UniqueFd behind = receive();  // kept: a child of rank 0 may hold a copy
+  say(behind.get(), "the result");
+  door_.rank_zero_is_gone();
+  EXPECT_EQ(heard(rank.get()), "the result");
+}
+
+TEST_F(StoreDoorTest, AStoreThatOpensAgainIsFoundAgain) {
+  open_store();
+  const UniqueFd before = knock();
+  UniqueFd behind = receive();
+  behind.reset();
+  store_.reset();
+  EXPECT_TRUE(is_closed(before.get()));
+  const UniqueFd after = knock();
+  turn();
+  open_store();
+  const UniqueFd behind_after = receive();
+  say(after.get(), "again");
+  EXPECT_EQ(heard(behind_after.get(), 5), "again");
+}
+
+TEST_F(StoreDoorTest, WithoutDescriptorsItRestsAndGoesOn) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  open_store();
+  const UniqueFd rank = knock();
+  const rlimit none{.rlim_cur = 3, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  for (int i = 0; i < 5; ++i) turn();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  const UniqueFd behind = receive();
+  say(rank.get(), "hello");
+  EXPECT_EQ(heard(behind.get(), 5), "hello");
+}
+
+TEST(StoreDoor, APortInUseIsToldByItsErrno) {
+  EventLoop loop;
+  const UniqueFd taken = listen_on(kLoopback, 0, 1);
+  try {
+    const StoreDoor door(loop, {.address = kLoopback, .port = local_port(taken.get())});
+    ADD_FAILURE() << "opened";
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code().value(), EADDRINUSE);
+  }
+}
+
+}  // namespace
+}  // namespace paddle_launch
