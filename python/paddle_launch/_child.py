@@ -43,6 +43,15 @@ def write(directory, name, data):
     os.rename(path + ".new", path)
 
 
+def pickled(function, result):
+    try:
+        return pickle.dumps(result)
+    except Exception as error:
+        name = getattr(function, "__qualname__", function)
+        raise TypeError(f"what {name} returned cannot be handed to the parent: {error}; return something that pickle "
+                        "can write, or nothing") from error
+
+
 def record(directory, rank, error, is_logged):
     # Without this file's own frame.
     text = "".join(traceback.format_exception(type(error), error, error.__traceback__.tb_next))
@@ -58,11 +67,14 @@ def record(directory, rank, error, is_logged):
 
 
 def main(directory, output):
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.reconfigure(line_buffering=True)  # at once, and no line in the middle of another's
     rank, local_rank = os.environ["PADDLE_TRAINER_ID"], os.environ["PADDLE_LOCAL_RANK"]
     try:
         write(directory, f"process.{local_rank}", f"{os.getpid()} {rank}".encode())
         function, arguments = load(directory, local_rank, rank)
-        write(directory, f"result.{local_rank}", pickle.dumps(function(*arguments)))
+        write(directory, f"result.{local_rank}", pickled(function, function(*arguments)))
     except KeyboardInterrupt:
         pass  # as in Paddle: the parent was interrupted as well, and tells it
     except SystemExit:

@@ -80,7 +80,13 @@ class Job:
         thread = threading.Thread(target=self._run, args=(command, stderr), name="paddle_launch job", daemon=True)
         _running.add(self)
         thread.start()
-        self._started.wait()
+        try:
+            self._started.wait()
+        except BaseException:  # an interrupt just now
+            self._started.wait()
+            if self._launcher:
+                self.stop()
+            raise
         if self._problem:
             raise self._problem
 

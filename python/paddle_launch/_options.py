@@ -138,11 +138,16 @@ def processes_and_arguments(nprocs, options):
         _check_cpu(nodes, options)
     if nprocs == -1:
         nprocs = len(cards) or os.cpu_count() or 1
-    arguments = [f"--nproc_per_node={nprocs}", f"--backend={backend}"]
+    arguments = [f"--nproc_per_node={nprocs}"]
+    if backend != "auto":
+        arguments.append(f"--backend={backend}")
     if cards:
         arguments.append(f"--{kind}={','.join(cards)}")
     if len(nodes) > 1:
         arguments.append(f"--ips={','.join(nodes)}")
+        if not os.environ.get("PADDLE_JOB_ID"):
+            # Launchers know their job by its command, and these have a directory of their own in it.
+            arguments.append(f"--job_id=spawn-{os.path.basename(sys.argv[0] or '')}")
     elif not options.get("use_paddlecloud"):
         arguments.append("--bootstrap=solo")  # whatever started this program: the job is its own
     for option, name in (("started_port", "--start_port"), ("node_ip", "--host"), ("grace", "--grace")):

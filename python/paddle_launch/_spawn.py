@@ -48,7 +48,7 @@ def _start(func, args, nprocs, daemon, arguments, options):
         command = [find_binary(), *arguments, f"--report={directory.file('report')}", "--stop_with_parent",
                    f"--log_dir={os.fspath(log_dir)}" if log_dir else "--console=direct",
                    *([] if is_talkative else ["--quiet"]),
-                   _options.interpreter(), *subprocess._args_from_interpreter_flags(), "-u", CHILD, directory.path,
+                   _options.interpreter(), *subprocess._args_from_interpreter_flags(), CHILD, directory.path,
                    "logged" if log_dir else "direct"]
         for stream in (sys.stdout, sys.stderr):
             if stream:

@@ -3,6 +3,7 @@
 
 import unittest
 
+from harness import free_port_run
 from program_case import ProgramCase
 
 CARDS = """\
@@ -71,6 +72,17 @@ print("after")
 """)
         self.assertEqual((run.out, run.err), (b"before out\nafter\n", "err\n"))
         self.assertFalse((self.dir / "log").exists())
+
+    def test_lines_stay_whole(self):
+        run = self.run_program("""\
+def speak():
+    for number in range(200):
+        print("from", RANK, number)
+MAIN
+paddle_launch.spawn(speak, nprocs=3)
+""")
+        self.assertEqual(sorted(run.out.decode().splitlines()),
+                         sorted(f"from {rank} {number}" for rank in range(3) for number in range(200)))
 
     def test_logs_only_where_asked_for(self):
         run = self.run_program("""\
@@ -176,6 +188,33 @@ memory.unlink()
 """)
         self.assertEqual(run.out, b"['0', '1'] 2 [1, 2] [5, 6] [0, 1]\n")
         self.assertEqual(run.err, "")
+
+    def test_several_nodes(self):
+        """Two programs, each of which is a node."""
+        body = """\
+def work(fails):
+    print(RANK, os.environ["PADDLE_TRAINERS_NUM"], flush=True)
+    if fails and RANK == "1":
+        raise ValueError("broken")
+    time.sleep(60 if fails else 0)
+MAIN
+try:
+    paddle_launch.spawn(work, (sys.argv[2] == "fails",), nprocs=1, gpus="0", ips="127.0.0.1,127.0.0.2",
+                        node_ip=sys.argv[1])
+except paddle_launch.SpawnError as error:
+    print(error)
+"""
+        for word in ("works", "fails"):
+            variables = {"PADDLE_LAUNCH_ASSUME_GPUS": "1", "PADDLE_LAUNCH_PORT": str(free_port_run(10))}
+            first, second = [self.start_program(body, node, word, env=variables) for node in ("127.0.0.1", "127.0.0.2")]
+            for run in (first, second):
+                run.wait()
+                self.assert_status(run, 0)
+            self.assertTrue(first.out.startswith(b"0 2\n"), first.told())
+            self.assertTrue(second.out.startswith(b"1 2\n"), second.told())
+            # The traceback is where the process ran.
+            self.assertEqual(b"Process 1 terminated with exit code 1." in first.out, word == "fails", first.told())
+            self.assertEqual(b"ValueError: broken" in second.out, word == "fails", second.told())
 
     def test_a_job_inside_a_job(self):
         run = self.run_program("""\

@@ -18,7 +18,7 @@ import zipfile
 from harness import Launch, LauncherCase
 from program_case import HEADER, ROOT
 
-VERSION = re.search(r"VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
+VERSION = re.search(r"project\(paddle-launch VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
 PLUGIN = re.compile(r"lib/paddle-launch/[\w-]+\.so")
 WORK = """\
 def work(word):
