@@ -16,7 +16,7 @@ _running = set()
 
 
 class SpawnedProcess:
-    """One process of the job on this node. exitcode is None while it runs, and -S when signal S ended it."""
+    """One process of the job on this node. exitcode is None while the job runs, and -S when signal S ended it."""
 
     def __init__(self, job, local_rank):
         self._job = job
@@ -40,7 +40,7 @@ class SpawnedProcess:
         return self._look()[1]
 
     def is_alive(self):
-        return self.exitcode is None and self.pid is not None
+        return self.exitcode is None
 
 
 class ReturnQueue:
