@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Distributed PaddlePaddle training out of Python: spawn() here, the launcher as `python -m paddle_launch`."""
+
+from ._context import SpawnContext
+from ._errors import CardsError, SpawnError
+from ._spawn import spawn
+
+__all__ = ["CardsError", "SpawnContext", "SpawnError", "spawn"]

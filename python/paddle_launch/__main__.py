@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m paddle_launch …: the launcher, whose trainers run with this interpreter."""
+
+import os
+import sys
+
+from ._binary import find_binary
+
+# The launcher's options that take no value. A test compares them with --help.
+FLAGS = {"-h", "--help", "--version", "--assume_gpus", "--check", "--dry_run", "--legacy_env", "--quiet", "--status",
+         "--stop", "--stop_with_parent"}
+
+
+def names_interpreter(words):
+    """Whether --python is among the launcher's own options: after the script it would be the script's."""
+    rest = iter(words)
+    for word in rest:
+        name, has_value, _ = word.partition("=")
+        if name == "--python":
+            return True
+        if not word.startswith("-") or word in ("-", "--", "-m"):
+            return False
+        if not has_value and name not in FLAGS:
+            next(rest, None)
+    return False
+
+
+def main():
+    words = sys.argv[1:]
+    if sys.executable and not names_interpreter(words):
+        words = [f"--python={sys.executable}", *words]
+    try:
+        binary = find_binary()
+    except FileNotFoundError as error:
+        sys.exit(f"python -m paddle_launch: {error}")
+    os.execv(binary, [binary, *words])
+
+
+if __name__ == "__main__":
+    main()
