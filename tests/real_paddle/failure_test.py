@@ -2,16 +2,13 @@
 """A real trainer fails: the report names it and shows its last words. The others lose their peer, or are stopped, and
 say so in many words of their own; none of them is ever shown as the cause."""
 
-import re
 import signal
 import unittest
 
-from paddle_case import PaddleMixin
+from paddle_case import PROBABLY, VERDICT, PaddleMixin
 
 from harness import LauncherCase
 
-VERDICT = re.compile(r"(?m)^  rank      (\d+) \(")
-PROBABLY = re.compile(r"(?m)^  probably  rank (\d+) began it")
 TRACEBACK = ("Traceback (most recent call last):", "in fail_if_asked")
 CRASH = "[SignalInfo: *** SIGSEGV (@0x0) received by PID"
 STOPPED = "[SignalInfo: *** SIGTERM (@"

@@ -6,7 +6,7 @@ import unittest
 
 from cluster_case import ClusterCase
 from host_set import INTERFACE
-from paddle_case import SECONDS, PaddleMixin
+from paddle_case import PROBABLY, SECONDS, VERDICT, PaddleMixin
 from surroundings_case import SurroundingsCase
 
 from harness import binary
@@ -50,6 +50,16 @@ class HostsTest(TwoHosts, SurroundingsCase):
 
     def test_srun_with_one_launcher_a_rank(self):
         self.assert_ended(self.srun("-N2", "--ntasks-per-node=2", binary(), *self.job(), timeout=SECONDS))
+
+    def test_a_failure_on_the_other_host_is_told_on_the_node_of_rank_0(self):
+        """… whoever is dead first: gloo aborts the neighbours while Python still ends."""
+        runs = self.start_everywhere("--fail_rank", 3)
+        statuses = self.wait_all(runs, SECONDS)
+        told = self.all_told(runs)
+        self.assertEqual(len(set(statuses.values())), 1, told)
+        report = runs["n1"].err[runs["n1"].err.index("ABORT!!! "):]
+        self.assertEqual((PROBABLY.findall(report) or VERDICT.findall(report)), ["3"], told)
+        self.assertIn("ValueError: sample 10 of rank 3 is broken", report, told)
 
 
 class DebianNamesTest(TwoHosts, ClusterCase):

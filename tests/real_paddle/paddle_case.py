@@ -5,6 +5,7 @@ LauncherCase (one node) or ClusterCase (test hosts)."""
 import json
 import os
 import pathlib
+import re
 import statistics
 import sys
 import unittest
@@ -17,6 +18,10 @@ ENVIRONMENTS = ROOT / "build" / "paddle"
 REQUIRED = "PADDLE_LAUNCH_REQUIRE_PADDLE"  # 1: a machine without the wheels fails the tests, as in CI
 SECONDS = 240.0  # for a whole run; two cores may have more than one test
 CLOSE = 1e-4  # relative: sums of the same numbers, perhaps in another order
+
+# Of a failure report: whom it is about, and who began it where another was dead first.
+VERDICT = re.compile(r"(?m)^  rank      (\d+) \(")
+PROBABLY = re.compile(r"(?m)^  probably  rank (\d+)(?: on .*?)? began it")
 
 
 def require_paddle(environment):
