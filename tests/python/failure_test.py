@@ -134,9 +134,9 @@ def work():
     def test_all_tracebacks_are_kept(self):
         run = self.run_program("""\
 def work():
-    ready()
-    wait_ready(2)
     try:
+        ready()
+        wait_ready(2)
         time.sleep(60 if RANK == "0" else 0)
     finally:
         raise ValueError(f"of {RANK}")

@@ -17,7 +17,9 @@ RANK = os.environ.get("PADDLE_TRAINER_ID")
 if RANK is None:
     warnings.simplefilter("ignore")
 def ready():
-    open(f"ready.{RANK}", "w").write(str(os.getpid()))
+    with open(f".ready.{RANK}", "w") as file:
+        file.write(str(os.getpid()))
+    os.rename(file.name, f"ready.{RANK}")
 def wait_ready(count):
     while sum(name.startswith("ready.") for name in os.listdir()) < count:
         time.sleep(0.01)

@@ -193,10 +193,13 @@ memory.unlink()
         """Two programs, each of which is a node."""
         body = """\
 def work(fails):
-    print(RANK, os.environ["PADDLE_TRAINERS_NUM"], flush=True)
-    if fails and RANK == "1":
-        raise ValueError("broken")
-    time.sleep(60 if fails else 0)
+    print(RANK, os.environ["PADDLE_TRAINERS_NUM"])
+    if fails:
+        ready()
+        wait_ready(2)
+        if RANK == "1":
+            raise ValueError("broken")
+        time.sleep(60)
 MAIN
 try:
     paddle_launch.spawn(work, (sys.argv[2] == "fails",), nprocs=1, gpus="0", ips="127.0.0.1,127.0.0.2",

@@ -142,7 +142,7 @@ class WheelTest(LauncherCase):
         if mpirun and "lib/paddle-launch/mpi-openmpi.so" in self.plugins:
             told = self.do(mpirun, "--oversubscribe", "-np", "2", program, "--quiet", "--console=all", "/bin/sh", "-c",
                            "echo $PADDLE_TRAINERS_NUM",
-                           env={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+                           env={"NO_COLOR": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
             self.assertEqual(sorted(told.splitlines()), ["[0] 2", "[1] 2"])
 
 
