@@ -33,6 +33,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLookAgain{1};
+constexpr std::chrono::hours kForEver{24 * 365};
+constexpr std::chrono::hours kLongestPoll{24};
 constexpr std::size_t kNameBytes = 16;  // of a process, as the kernel keeps it
 
 std::size_t threads_of_this_process() {
@@ -107,7 +109,7 @@ class Spawned::State {
   // False: the launcher process lives. None: for as long as it takes.
   bool wait(std::optional<std::chrono::milliseconds> time) {
     std::optional<Clock::time_point> until;
-    if (time) until = Clock::now() + *time;
+    if (time && *time < kForEver) until = Clock::now() + *time;
     while (!ended_ && !is_gone_now(until)) {
       if (until && Clock::now() >= *until) return false;
     }
@@ -142,15 +144,12 @@ class Spawned::State {
  private:
   // Somebody else may have waited for it already: then it is gone as well.
   bool is_gone_now(std::optional<Clock::time_point> until) {
-    constexpr int for_ever = -1;
-    int milliseconds = for_ever;
-    if (until) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now());
-      milliseconds = static_cast<int>(std::max<std::int64_t>(left.count(), 0));
-    }
+    std::chrono::milliseconds left = kLongestPoll;
+    if (until) left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now());
+    left = std::clamp(left, std::chrono::milliseconds(0), std::chrono::milliseconds(kLongestPoll));
     if (pidfd_) {
       pollfd watched{pidfd_.get(), POLLIN, 0};
-      if (poll(&watched, 1, milliseconds) != 1) return false;
+      if (poll(&watched, 1, static_cast<int>(left.count())) != 1) return false;
       waitpid(launcher_, nullptr, 0);
     } else if (!is_gone_within(launcher_, kLookAgain)) {
       return false;

@@ -6,7 +6,7 @@ import re
 import signal
 import unittest
 
-from harness import SH, LauncherCase, alive, children, comm, wait_until
+from harness import SH, LauncherCase, alive, children, comm, free_port_run, wait_until
 
 # What differs from run to run, or belongs to a file of its own.
 OF_ONE_RUN = {"PADDLE_TRAINER_ENDPOINTS", "PADDLE_CURRENT_ENDPOINT", "PADDLE_MASTER", "POD_NAME",
@@ -171,6 +171,29 @@ class FailureTest(SpawnCase):
             self.assertEqual((rank, status), (-1, 2), run.told())
             self.assertIn(text, what)
             self.assertEqual(os.listdir(self.dir), [])
+
+
+class SeveralNodesTest(SpawnCase):
+    def start_both(self, how):
+        nodes = ("127.0.0.2", "127.0.0.3")
+        port = str(free_port_run(10))
+        return [self.start_spawn(how, nprocs=2, TRY_IPS=",".join(nodes), POD_IP=node, PADDLE_LAUNCH_PORT=port)
+                for node in nodes]
+
+    def test_ranks_of_all_nodes(self):
+        runs = self.start_both("rank")
+        for place, run in enumerate(runs):
+            run.wait()
+            self.assert_status(run, 0)
+            self.assertEqual(sorted(self.lines(run)), ["completed", f"rank {2 * place} of 4 cards (none)",
+                                                       f"rank {2 * place + 1} of 4 cards (none)"])
+
+    def test_a_failure_is_told_on_every_node(self):
+        first, second = self.start_both("throw")
+        first.wait()
+        second.wait()
+        self.assertEqual(self.error(first)[:5], (1, 1, 0, 1, "no such loss: 42"))
+        self.assertEqual(self.error(second), (1, 1, 0, 1, "", "rank 1 on 127.0.0.2 failed: exit code 1"))
 
 
 class HandleTest(SpawnCase):
