@@ -87,6 +87,7 @@ RoundResult supervise(Stage& stage, StopPolicy policy) {
            [&](int process) {
              if (stage.conductor != nullptr) stage.conductor->ended_well(process);
            },
+       .only_complains = [&](int process) { return stage.aftermath.blames_another(process); },
        .ended =
            [&](int process) {
              if (stage.store_door != nullptr && process == 0) stage.store_door->rank_zero_is_gone();

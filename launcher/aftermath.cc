@@ -62,6 +62,14 @@ StopCause Aftermath::cause(const Outcome& outcome) const {
   return stop_cause(outcome, plan_, node_, moment_of(outcome), oom_kills());
 }
 
+bool Aftermath::blames_another(int worker) const {
+  if (plan_.world_size < 2 || !has_logs(plan_)) return false;
+  const LogEnds ends =
+      read_log_ends({plan_.processes.at(static_cast<std::size_t>(worker)).log_path});
+  return !ends.empty() && ends.front() &&
+         only_complains(this_run(ends.front()->bytes, kLogLineMark));
+}
+
 PodEnding Aftermath::ending(const RoundResult& result) const {
   PodEnding ending;
   ending.stopped = victims(result.exits, plan_);

@@ -24,6 +24,8 @@ class Aftermath {
   void tell_verdict(const Voice& voice, const Outcome& verdict, int others) const;
   // This pod's outcome as the others learn it.
   StopCause cause(const Outcome& outcome) const;
+  // Whether a process that failed says that it lost a neighbour, and nothing of its own.
+  bool blames_another(int worker) const;
   // This pod's account of itself. Reads the logs, so before our own last lines go into them.
   PodEnding ending(const RoundResult& result) const;
   void tell_end(const Voice& voice, const RoundResult& result, const JobVerdict& verdict) const;

@@ -129,7 +129,7 @@ Met meet_for_next_round(const Job& job, Readiness& ready, BetweenRounds between,
 
 }  // namespace
 
-int launch(const ParsedCommandLine& command, const Environment& env) {
+LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
   const JobSpec& job = command.job;
   const Surroundings around = surroundings(env);
   const Machine here = look_around();
@@ -149,7 +149,7 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
     return get_ready(job, env, here, company);
   }();
   const bool is_dry = job.dry_run != DryRun::No;
-  if (is_dry && !company.is_scheduled()) return show_assumed_plan(job, env, here, ready, around);
+  if (is_dry && !company.is_scheduled()) return {show_assumed_plan(job, env, here, ready, around)};
 
   const Job whole{command, env, around, here, loop, signals, sigchld_was_ignored, company};
   Remarks remarks{.notices = command.notices, .warnings = command.warnings};
@@ -167,14 +167,14 @@ int launch(const ParsedCommandLine& command, const Environment& env) {
   Met met = elastic ? elastic->meet({}, make_claim(job, here, ready.me, company, ""),
                                     ready.preparation.offer, gift())
                     : meet(loop, job, env, here, company, ready, gift(), remarks.notices);
-  if (job.check) return check_network(loop, met, here.host_name, company.speaks());
+  if (job.check) return {check_network(loop, met, here.host_name, company.speaks())};
   for (;;) {
     waiting.reset();
     const RoundEnd end = play(whole, ready, met, std::exchange(remarks, {}), rounds);
     if (!end.next) {
       if (elastic) elastic->leave(met.channel->is_hub() && !end.leaves);
       if (job.report) report_end(*job.report, end, rounds);
-      return end.status;
+      return {end.status, end.verdict};
     }
     waiting.emplace(loop, signals, "between two rounds");
     nccl.emplace();  // the ids of the last round have served

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wires the parts: the only place that reads the real environment, and the only catch.
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -23,54 +18,19 @@
 #include "launcher/os/print_out.h"
 #include "launcher/report_file.h"
 #include "launcher/site/surroundings.h"
+#include "launcher/start_environment.h"
 #include "launcher/tell/job_report.h"
 
 namespace {
 
 constexpr int kLaunchError = 1;
 
-using paddle_launch::Environment;
-
-// Started with a closed stdin or stdout (`>&-`), the next file we open would take its place.
-void hold_standard_descriptors() {
-  for (int fd = open("/dev/null", O_RDWR); fd >= 0; fd = open("/dev/null", O_RDWR)) {
-    if (fd <= STDERR_FILENO) continue;
-    close(fd);
-    return;
-  }
-}
-
-Environment read_environment() {
-  Environment env;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text(*entry);
-    const std::size_t equals = text.find('=');
-    if (equals != std::string::npos && equals > 0)
-      env.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return env;
-}
-
-constexpr std::array<std::string_view, 2> kSecrets = {"PADDLE_LAUNCH_TOKEN",
-                                                      "PADDLE_ETCD_PASSWORD"};
-
-// Secrets leave the environment before anything is started: neither a child nor a reader of /proc
-// sees them.
-void wipe_secrets() {
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const std::size_t equals = text.find('=');
-    const bool is_secret =
-        std::find(kSecrets.begin(), kSecrets.end(), text.substr(0, equals)) != kSecrets.end();
-    if (is_secret) explicit_bzero(*entry + equals + 1, text.size() - equals - 1);
-  }
-}
-
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 // All tasks of mpirun or srun are given the same words and the same signals: one complains for all.
 bool is_first_task() {
-  return paddle_launch::surroundings(read_environment()).task.value_or(0) == 0;
+  const paddle_launch::Environment env = paddle_launch::read_environment(environ);
+  return paddle_launch::surroundings(env).task.value_or(0) == 0;
 }
 
 int tell(const std::string& program, const paddle_launch::LaunchFailure& failure) {
@@ -91,11 +51,11 @@ void stop_with(pid_t parent) {
 }
 
 int run(const std::vector<std::string>& argv, pid_t parent) {
-  Environment env = read_environment();
-  wipe_secrets();
+  paddle_launch::Environment env = paddle_launch::read_environment(environ);
+  paddle_launch::wipe_secrets(environ);
   const paddle_launch::CommandLine command = paddle_launch::parse_command_line(
       argv, env, paddle_launch::surroundings(env).may_be_several());
-  for (const std::string_view name : kSecrets) env.erase(std::string(name));
+  paddle_launch::drop_secrets(env);
   if (const auto* print = std::get_if<paddle_launch::PrintAndExit>(&command)) {
     return paddle_launch::print_out(print->text) ? 0 : kLaunchError;
   }
@@ -104,14 +64,14 @@ int run(const std::vector<std::string>& argv, pid_t parent) {
   }
   const auto& parsed = std::get<paddle_launch::ParsedCommandLine>(command);
   if (parsed.job.stop_with_parent) stop_with(parent);
-  return paddle_launch::launch(parsed, env);
+  return paddle_launch::launch(parsed, env).status;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const pid_t parent = getppid();
-  hold_standard_descriptors();
+  paddle_launch::hold_standard_descriptors();
   const std::vector<std::string> arguments(argv, argv + argc);
   const std::string program = arguments.empty() ? "paddle-launch" : base_name(arguments.front());
   try {

@@ -204,11 +204,14 @@ void HubChannel::decide_now() {
   events_.verdict(verdict);
 }
 
-// The whole report goes where it is shown: to the node of rank 0 and to the one that failed.
+// The whole report goes where it is shown: to the node of rank 0 and to the one that failed. The
+// others learn who was first.
 void HubChannel::send_verdict(const JobVerdict& verdict) {
   VerdictMessage brief{verdict};
   brief.verdict.suspicion.reset();
-  brief.verdict.failures.clear();
+  std::vector<FailureRecord>& failures = brief.verdict.failures;
+  if (failures.size() > 1) failures.erase(failures.begin() + 1, failures.end());
+  for (FailureRecord& first : failures) first.log_excerpt.clear();
   for (const auto& [member, node] : members_) {
     const bool shows_it = node == 0 || node == verdict.first.node;
     hub_->send(member, shows_it ? Message(VerdictMessage{verdict}) : Message(brief));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "launcher/job/elastic_spec.h"
+#include "launcher/job/own_function.h"
 #include "launcher/job/restart_spec.h"
 #include "launcher/job/server_spec.h"
 
@@ -27,7 +28,8 @@ struct Script {
   std::string name{};  // train.py, a module after -m, or any executable
   bool is_module = false;
   std::vector<std::string> args{};
-  std::optional<std::string> python{};  // --python
+  std::optional<std::string> python{};    // --python
+  const OwnFunction* function = nullptr;  // called instead; the name is for people then
 
   bool operator==(const Script&) const = default;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "launcher/job/card.h"
+#include "launcher/job/own_function.h"
 #include "launcher/job/role.h"
 
 namespace paddle_launch {
@@ -28,10 +29,11 @@ struct ProcessSpec {
 };
 
 struct ProcessPlan {
-  std::string program;             // absolute path of what is executed
-  std::vector<std::string> argv;   // the same for every process
-  std::vector<EnvVar> common_env;  // the launcher's variables that all processes share
-  std::vector<EnvVar> inherited;   // the user's environment, less what must not be passed on
+  std::string program;                    // absolute path of what is executed
+  std::vector<std::string> argv;          // the same for every process
+  const OwnFunction* function = nullptr;  // called instead of executing the program
+  std::vector<EnvVar> common_env;         // the launcher's variables that all processes share
+  std::vector<EnvVar> inherited;          // the user's environment, less what must not be passed on
   std::vector<ProcessSpec> processes;
   int held_back = 0;  // so many, the last ones, are not started before the order comes
   int followed = 0;   // the process that the console shows

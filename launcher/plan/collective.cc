@@ -51,6 +51,7 @@ PodPlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& setting
                                       : plan.processes.processes.front().env;
   plan.processes.program = program.path;
   plan.processes.argv = program.argv;
+  plan.processes.function = program.function;
   plan.processes.inherited = inherited_env(user, env.common, own, settings.under_scheduler);
   plan.processes.common_env = std::move(env.common);
   plan.processes.world_size = static_cast<int>(world.trainers.size());

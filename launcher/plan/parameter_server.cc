@@ -84,6 +84,7 @@ PodPlan plan_servers(const ServerWorld& world, const ServerSpec& spec,
   plan.processes.followed = followed_process(processes);
   plan.processes.program = program.path;
   plan.processes.argv = program.argv;
+  plan.processes.function = program.function;
   plan.processes.inherited =
       inherited_env(user, env.common, all_own(processes), settings.under_scheduler);
   std::erase_if(plan.processes.inherited,
@@ -113,6 +114,7 @@ PodPlan plan_as_it_is(const ServerSpec& spec, const PaddleEnvSettings& settings,
                                .has_stdin = give_stdin}};
   plan.processes.program = program.path;
   plan.processes.argv = program.argv;
+  plan.processes.function = program.function;
   plan.processes.common_env = {{"PADDLE_LAUNCH_JOB", settings.job_id}};
   for (const auto& variable : user) {
     if (variable.first == "PADDLE_LAUNCH_JOB") continue;

@@ -44,7 +44,10 @@ void GuardProcess::leave_the_launchers_world() {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   // Every descriptor is copied and closed once for each trainer; the locks on ports are one a
   // trainer.
-  close_all_but({socket_.get(), launcher_.get()});
+  std::vector<int> kept = {socket_.get(), launcher_.get()};
+  if (plan_.function != nullptr)
+    kept.insert(kept.end(), plan_.function->kept.begin(), plan_.function->kept.end());
+  close_all_but(kept);
   // A session of its own: no terminal signal and no hang-up reaches the guard or the trainers.
   if (settings_.own_session) {
     setsid();
@@ -60,9 +63,9 @@ void GuardProcess::leave_the_launchers_world() {
   children_.reset(check(signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
   keep_the_consoles_descriptors();
   // Whoever reads our output must see its end when the launcher ends, not when the guard does.
-  const UniqueFd null(check(open("/dev/null", O_RDWR | O_CLOEXEC), "open", "/dev/null"));
-  dup2(null.get(), STDOUT_FILENO);
-  dup2(null.get(), STDERR_FILENO);
+  null_.reset(check(open("/dev/null", O_RDWR | O_CLOEXEC), "open", "/dev/null"));
+  dup2(null_.get(), STDOUT_FILENO);
+  dup2(null_.get(), STDERR_FILENO);
 }
 
 void GuardProcess::keep_the_consoles_descriptors() {

@@ -12,6 +12,7 @@
 #include "launcher/job/process_spec.h"
 #include "launcher/os/unique_fd.h"
 #include "launcher/run/guard.h"
+#include "launcher/run/start_process.h"
 
 namespace paddle_launch {
 
@@ -41,6 +42,7 @@ class GuardProcess {
   void start_rest();
   void start_workers(std::size_t first, std::size_t end);
   bool start_worker(std::size_t index, const std::vector<std::string>& shared_env);
+  StartResult start(std::size_t index, const StartRequest& request) const;
   UniqueFd open_output(std::size_t index) const;
   void report_not_started(std::size_t index, int error, bool exec, bool log_failed);
 
@@ -73,6 +75,7 @@ class GuardProcess {
   UniqueFd socket_;
   UniqueFd launcher_;
   UniqueFd children_;  // signalfd for SIGCHLD
+  UniqueFd null_;      // to read from
   // For processes without a log, until the last is started.
   UniqueFd console_output_;
   UniqueFd console_errors_;

@@ -90,8 +90,15 @@ UniqueFd GuardProcess::open_output(std::size_t index) const {
   return log;
 }
 
+StartResult GuardProcess::start(std::size_t index, const StartRequest& request) const {
+  const OwnFunction* const function = plan_.function;
+  if (function == nullptr) return start_process(request);
+  return start_function(request, *function, [this, function, index] {
+    return function->call(index, plan_.processes.size(), plan_.processes[index].rank);
+  });
+}
+
 bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string>& shared_env) {
-  static const UniqueFd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const ProcessSpec& spec = plan_.processes[index];
   const bool has_log = !spec.log_path.empty();
   const UniqueFd log = has_log ? open_output(index) : UniqueFd();
@@ -104,19 +111,19 @@ bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string
   const std::vector<char*> argv = pointers(plan_.argv, {});
   const std::vector<char*> env = pointers(shared_env, own_env);
   const CpuMask cpus(spec.cpus);
-  const StartResult result =
-      start_process({.program = plan_.program.c_str(),
-                     .argv = argv.data(),
-                     .env = env.data(),
-                     .stdin_fd = spec.has_stdin ? STDIN_FILENO : null.get(),
-                     .output_fd = has_log ? log.get() : console_output_.get(),
-                     .error_fd = has_log ? log.get() : console_errors_.get(),
-                     .cpus = cpus.get(),
-                     .cpus_size = cpus.size(),
-                     .mask = settings_.mask,
-                     .open_files = settings_.open_files,
-                     .ignore_sigchld = settings_.ignore_sigchld,
-                     .take_terminal = settings_.lend_terminal && spec.has_stdin});
+  const StartRequest request{.program = plan_.program.c_str(),
+                             .argv = argv.data(),
+                             .env = env.data(),
+                             .stdin_fd = spec.has_stdin ? STDIN_FILENO : null_.get(),
+                             .output_fd = has_log ? log.get() : console_output_.get(),
+                             .error_fd = has_log ? log.get() : console_errors_.get(),
+                             .cpus = cpus.get(),
+                             .cpus_size = cpus.size(),
+                             .mask = settings_.mask,
+                             .open_files = settings_.open_files,
+                             .ignore_sigchld = settings_.ignore_sigchld,
+                             .take_terminal = settings_.lend_terminal && spec.has_stdin};
+  const StartResult result = start(index, request);
   if (result.error != 0) {
     report_not_started(index, result.error, result.exec, false);
     return false;

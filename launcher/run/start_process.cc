@@ -8,7 +8,10 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
+
+#include "launcher/os/close_all_but.h"
 
 namespace paddle_launch {
 namespace {
@@ -29,28 +32,59 @@ struct Shared {
   for (int fd = kFirstClosed; fd < limit && fd < 65536; ++fd) close(fd);
 }
 
-// Runs in the parent's memory while the parent waits: system calls only, nothing is allocated.
-[[gnu::no_sanitize("address", "undefined")]] int child(void* argument) {
-  auto* const shared = static_cast<Shared*>(argument);
-  const StartRequest& request = *shared->request;
+// May run in the parent's memory while the parent waits: system calls only, nothing is allocated.
+[[gnu::no_sanitize("address", "undefined")]] void take_place(const StartRequest& request,
+                                                             pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != shared->parent) _exit(kCannotExecute);
+  if (getppid() != parent) _exit(kCannotExecute);
   if (request.cpus != nullptr) sched_setaffinity(0, request.cpus_size, request.cpus);
   if (request.open_files.rlim_max != 0) setrlimit(RLIMIT_NOFILE, &request.open_files);
   if (request.take_terminal) tcsetpgrp(request.stdin_fd, getpid());
   dup2(request.stdin_fd, STDIN_FILENO);
   dup2(request.output_fd, STDOUT_FILENO);
   dup2(request.error_fd, STDERR_FILENO);
-  close_everything_else();
+}
+
+// What the launcher changed for itself.
+[[gnu::no_sanitize("address", "undefined")]] void give_back_signals(const StartRequest& request) {
   if (request.ignore_sigchld) signal(SIGCHLD, SIG_IGN);
   sigprocmask(SIG_SETMASK, &request.mask, nullptr);
+}
+
+// As above.
+[[gnu::no_sanitize("address", "undefined")]] int child(void* argument) {
+  auto* const shared = static_cast<Shared*>(argument);
+  const StartRequest& request = *shared->request;
+  take_place(request, shared->parent);
+  close_everything_else();
+  give_back_signals(request);
   execve(request.program, request.argv, request.env);
   shared->error = errno;
   _exit(kCannotExecute);
 }
 
+// The strings stay where they are as long as this process lives.
+void take_environment(char* const* env) {
+  clearenv();
+  for (; *env != nullptr; ++env) putenv(*env);
+}
+
 }  // namespace
+
+StartResult start_function(const StartRequest& request, const OwnFunction& function,
+                           const std::function<int()>& call) {
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) return {.pid = -1, .error = errno, .exec = false};
+  if (pid > 0) return {.pid = pid, .error = 0, .exec = false};
+  take_place(request, parent);
+  close_all_but(function.kept);
+  prctl(PR_SET_NAME, function.process_name.c_str());
+  take_environment(request.env);
+  give_back_signals(request);
+  _exit(call());
+}
 
 StartResult start_process(const StartRequest& request) {
   static const std::unique_ptr<std::byte[]> stack(new std::byte[kStackBytes]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts one process the cheap way: the child shares our memory until it has executed the program,
-// so the cost does not grow with the launcher and a failure comes back without a pipe.
+// Starts one process. A program in the cheap way: the child shares our memory until it has executed
+// it, so the cost does not grow with the launcher and a failure comes back without a pipe. A
+// function of our own in a fork.
 #pragma once
 
 #include <sched.h>
@@ -8,6 +9,9 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <functional>
+
+#include "launcher/job/own_function.h"
 
 namespace paddle_launch {
 
@@ -35,5 +39,10 @@ struct StartResult {
 // The child leads its own process group, dies with the calling thread, and has only 0, 1 and 2
 // open.
 StartResult start_process(const StartRequest& request);
+
+// The same for a function, which also has the descriptors that are kept for it. All signals must be
+// blocked. `program` and `argv` are not used.
+StartResult start_function(const StartRequest& request, const OwnFunction& function,
+                           const std::function<int()>& call);
 
 }  // namespace paddle_launch

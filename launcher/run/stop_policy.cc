@@ -53,6 +53,7 @@ StopPolicy::StopPolicy(Crew crew, std::optional<int> terminal_worker,
 StopPolicy::Order StopPolicy::stop(Outcome because) {
   if (verdict_) return Order::Nothing;
   verdict_ = std::move(because);
+  forgive_those_who_complained();
   return Order::Stop;
 }
 
@@ -60,7 +61,7 @@ void StopPolicy::rest_started() {
   if (rest_may_start()) alive_ += std::exchange(held_back_, 0);
 }
 
-StopPolicy::Order StopPolicy::worker_exited(const ProcessExit& exit) {
+StopPolicy::Order StopPolicy::worker_exited(const ProcessExit& exit, bool only_complains) {
   --alive_;
   exits_.push_back(exit);
   if (!exit.failed()) {
@@ -75,6 +76,11 @@ StopPolicy::Order StopPolicy::worker_exited(const ProcessExit& exit) {
   }
   if (exit.worker == terminal_worker_ && is_typed(exit.signal))
     return stop(Interrupted{exit.signal});
+  if (only_complains && !verdict_) {
+    complained_.insert(exit.worker);
+    if (!doubted_) doubted_ = exit;
+    return Order::WaitForCause;
+  }
   return stop(Failed{exit});
 }
 
@@ -110,8 +116,15 @@ void StopPolicy::forgive_everyone() {
   }
 }
 
-StopPolicy::Order StopPolicy::no_signal_came() {
+StopPolicy::Order StopPolicy::nothing_came() {
+  complained_.clear();  // then the first of them is the cause
   return doubted_ ? stop(Failed{*doubted_}) : Order::Nothing;
+}
+
+void StopPolicy::forgive_those_who_complained() {
+  for (ProcessExit& exit : exits_) {
+    if (complained_.count(exit.worker) != 0) exit.was_told_to_stop = true;
+  }
 }
 
 void StopPolicy::forgive_those_who_died_of(int signal) {

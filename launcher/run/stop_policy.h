@@ -25,7 +25,7 @@ Crew crew_of(const ProcessPlan& plan);
 
 class StopPolicy {
  public:
-  enum class Order { Nothing, Stop, Kill, WaitForSignal };
+  enum class Order { Nothing, Stop, Kill, WaitForSignal, WaitForCause };
 
   // `terminal_worker`: the worker that owns the terminal; an interrupt typed there is the user's
   // wish to end the job, not a failure of that worker. `scheduler_signals_workers`: whoever signals
@@ -37,7 +37,9 @@ class StopPolicy {
 
   // Those who were held back run now.
   void rest_started();
-  Order worker_exited(const ProcessExit& exit);
+  // `only_complains`: its last words are of a neighbour that it lost. That neighbour, on whichever
+  // node, may only take longer to end: it is waited for a moment, and is the cause if it comes.
+  Order worker_exited(const ProcessExit& exit, bool only_complains = false);
   Order not_started(const NotStarted& problem);
   Order interrupted(int signal, SteadyTime now);
   Order guard_lost();
@@ -45,10 +47,10 @@ class StopPolicy {
   // All workers of the job have ended well. Who is left was there for them: however it ends now, it
   // does not fail.
   Order job_completed();
-  // No signal came after Order::WaitForSignal.
-  Order no_signal_came();
+  // No signal came after Order::WaitForSignal, no other cause after Order::WaitForCause.
+  Order nothing_came();
 
-  bool is_waiting_for_signal() const { return doubted_ && !verdict_; }
+  bool is_waiting() const { return doubted_ && !verdict_; }
   bool has_verdict() const { return verdict_.has_value(); }
   Outcome outcome() const { return verdict_.value_or(Completed{}); }
   // Of those that were started.
@@ -61,6 +63,7 @@ class StopPolicy {
  private:
   Order stop(Outcome because);
   void forgive_those_who_died_of(int signal);
+  void forgive_those_who_complained();
   void forgive_everyone();
 
   int alive_;
@@ -69,8 +72,10 @@ class StopPolicy {
   std::set<int> still_working_;  // workers that have not exited with 0
   std::optional<int> terminal_worker_;
   bool scheduler_signals_workers_;
-  std::optional<ProcessExit> doubted_;  // died of a signal that we may be about to get
-  int forgiven_signal_ = 0;             // who dies of it was told to stop, by the scheduler
+  // Died of a signal that we may be about to get, or of a loss that we may be about to hear of.
+  std::optional<ProcessExit> doubted_;
+  std::set<int> complained_;  // died of a loss while there was no verdict
+  int forgiven_signal_ = 0;   // who dies of it was told to stop, by the scheduler
   std::optional<Outcome> verdict_;
   std::vector<ProcessExit> exits_;
   std::optional<SteadyTime> first_typed_interrupt_;

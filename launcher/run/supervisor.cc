@@ -14,6 +14,9 @@ namespace {
 
 // Slurm signals all processes of a task one after the other.
 constexpr std::chrono::milliseconds kForOurOwnSignal{250};
+// How much longer than its neighbour one takes to end that prints a traceback and takes itself
+// apart, also on a busy machine or another node.
+constexpr std::chrono::milliseconds kForTheCause{1000};
 
 SteadyTime at(std::int64_t nanoseconds) {
   return SteadyTime(std::chrono::nanoseconds(nanoseconds));
@@ -88,14 +91,21 @@ void Supervisor::take(const GuardReport& report) {
       return;
     case GuardReport::Kind::Drained:
       drained_ = true;
-      if (policy_.is_waiting_for_signal()) return;
+      if (policy_.is_waiting()) return;
       return loop_.stop();
   }
 }
 
+// Who loses a neighbour raises an exception or aborts.
+bool Supervisor::only_complains(const ProcessExit& exit) const {
+  const bool may_be = exit.failed_by_itself() && (exit.code == 1 || exit.signal == SIGABRT);
+  return may_be && !policy_.has_verdict() && news_.only_complains &&
+         news_.only_complains(exit.worker);
+}
+
 void Supervisor::take_exit(const ProcessExit& exit) {
   if (news_.ended) news_.ended(exit.worker);
-  carry_out(policy_.worker_exited(exit));
+  carry_out(policy_.worker_exited(exit, only_complains(exit)));
   if (policy_.has_verdict()) return;
   if (!exit.failed() && news_.ended_well) news_.ended_well(exit.worker);
   if (!policy_.workers_are_done() || std::exchange(workers_done_told_, true)) return;
@@ -127,9 +137,11 @@ void Supervisor::kill_now() const { guard_.order(GuardOrder::Kind::Kill); }
 
 void Supervisor::carry_out(StopPolicy::Order order) {
   if (order == StopPolicy::Order::Nothing) return;
-  if (order == StopPolicy::Order::WaitForSignal) {
+  const bool is_for_cause = order == StopPolicy::Order::WaitForCause;
+  if (is_for_cause || order == StopPolicy::Order::WaitForSignal) {
     if (doubt_.is_set()) return;
-    return doubt_.set(kForOurOwnSignal, [this] { carry_out(policy_.no_signal_came()); });
+    return doubt_.set(is_for_cause ? kForTheCause : kForOurOwnSignal,
+                      [this] { carry_out(policy_.nothing_came()); });
   }
   doubt_.stop();
   if (order == StopPolicy::Order::Kill) {

@@ -35,6 +35,8 @@ struct SupervisorNews {
   std::function<void()> workers_done{};
   // A process exited with 0 before there was a verdict; its index in the plan.
   std::function<void(int process)> ended_well{};
+  // Whether the last words of one that failed are of a neighbour that it lost.
+  std::function<bool(int process)> only_complains{};
   // However it ended, and before anything follows from it.
   std::function<void(int process)> ended{};
 };
@@ -64,6 +66,7 @@ class Supervisor {
   void take_reports();
   void take(const GuardReport& report);
   void take_exit(const ProcessExit& exit);
+  bool only_complains(const ProcessExit& exit) const;
   void tell_verdict() const;
   void take_signals();
   void take(int signal);

@@ -95,6 +95,7 @@ std::string find_executable(const std::string& script, const Environment& env) {
 }  // namespace
 
 Program find_program(const Script& script, const Environment& env) {
+  if (script.function != nullptr) return {script.name, {script.name}, script.function};
   Program program;
   const bool is_python = script.name.ends_with(".py");
   if (script.is_module || is_python) {

@@ -10,7 +10,7 @@
 namespace paddle_launch {
 
 // script.py → python -u script.py; a module → python -u -m module; anything else is run as it is.
-// Throws UsageError.
+// A function of our own needs no looking for. Throws UsageError.
 Program find_program(const Script& script, const Environment& env);
 
 }  // namespace paddle_launch

@@ -9,21 +9,39 @@ namespace {
 
 // Time stamps of files are as coarse as the kernel's tick.
 constexpr std::int64_t kTickNs = 10'000'000;
-constexpr std::string_view kTraceback = "Traceback (most recent call last):";
+// How an error begins: in Python, and in C++ when nobody caught it. Paddle puts a "C++ Traceback"
+// under both kinds, and under any signal: that one says nothing.
+constexpr std::array<std::string_view, 2> kHeaders = {
+    "Traceback (most recent call last):", "terminate called after throwing an instance of"};
 
 // What a process says that lost a neighbour: Python, gloo, NCCL, the kernel's own words.
-constexpr std::array<std::string_view, 10> kEchoes = {
+constexpr std::array<std::string_view, 12> kEchoes = {
     "ConnectionError",         "ConnectionResetError",
     "ConnectionRefusedError",  "ConnectionAbortedError",
     "BrokenPipeError",         "EOFError",
     "onnection reset by peer", "onnection closed by peer",
     "remote process exited",   "Broken pipe",
+    "gloo::IoException",       "gloo::TimeoutException",
 };
 
-// The last traceback of the log, from its header to the end; empty: the log does not end with one.
-std::string_view last_traceback(std::string_view log) {
-  const std::size_t at = log.rfind(kTraceback);
-  return at == std::string_view::npos ? std::string_view() : log.substr(at);
+// Where a line begins with it for the last time; npos: nowhere.
+std::size_t last_line_with(std::string_view header, std::string_view log) {
+  std::size_t at = log.rfind(header);
+  while (at != std::string_view::npos && at != 0 && log[at - 1] != '\n') {
+    at = log.rfind(header, at - 1);
+  }
+  return at;
+}
+
+// The last error of the log, from its header to the end; empty: the log does not end with one.
+std::string_view last_error(std::string_view log) {
+  std::string_view last;
+  for (const std::string_view header : kHeaders) {
+    const std::size_t at = last_line_with(header, log);
+    if (at == std::string_view::npos) continue;
+    if (last.empty() || log.size() - at < last.size()) last = log.substr(at);
+  }
+  return last;
 }
 
 bool is_echo(std::string_view error) {
@@ -33,20 +51,20 @@ bool is_echo(std::string_view error) {
 }
 
 bool comes_before(const LastWords& candidate, const LastWords& first) {
-  const bool candidate_is_echo = is_echo(last_traceback(candidate.bytes));
-  const bool first_is_echo = is_echo(last_traceback(first.bytes));
+  const bool candidate_is_echo = is_echo(last_error(candidate.bytes));
+  const bool first_is_echo = is_echo(last_error(first.bytes));
   if (candidate_is_echo != first_is_echo) return first_is_echo;
   return candidate.written_ns + kTickNs < first.written_ns;
 }
 
 bool has_own_error(std::string_view log) {
-  const std::string_view error = last_traceback(log);
+  const std::string_view error = last_error(log);
   return !error.empty() && !is_echo(error);
 }
 
 }  // namespace
 
-bool only_complains(std::string_view log) { return is_echo(last_traceback(log)); }
+bool only_complains(std::string_view log) { return is_echo(last_error(log)); }
 
 std::optional<int> first_own_error(const std::vector<LastWords>& words) {
   const LastWords* best = nullptr;
@@ -62,10 +80,10 @@ std::optional<int> probable_cause(int first, const std::vector<LastWords>& words
   const auto of_first = std::find_if(words.begin(), words.end(),
                                      [first](const LastWords& one) { return one.worker == first; });
   // Only what an exception says can be compared: a crash leaves no words, and is its own cause.
-  if (of_first == words.end() || last_traceback(of_first->bytes).empty()) return std::nullopt;
+  if (of_first == words.end() || last_error(of_first->bytes).empty()) return std::nullopt;
   const LastWords* best = &*of_first;
   for (const LastWords& one : words) {
-    if (!last_traceback(one.bytes).empty() && comes_before(one, *best)) best = &one;
+    if (!last_error(one.bytes).empty() && comes_before(one, *best)) best = &one;
   }
   if (best->worker == first) return std::nullopt;
   return best->worker;

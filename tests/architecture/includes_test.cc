@@ -65,6 +65,18 @@ TEST(Architecture, EveryRoomIncludesOnlyWhatItMay) {
   EXPECT_GT(files, 50);
 }
 
+TEST(Architecture, TheLauncherKnowsNothingOfTheLibraryAroundIt) {
+  const fs::path launcher = fs::path(SOURCE_DIR) / "launcher";
+  const std::regex library(R"(^#include ["<](spawn|paddle_launch)/)");
+  for (const auto& entry : fs::recursive_directory_iterator(launcher)) {
+    if (entry.is_directory()) continue;
+    std::ifstream source(entry.path());
+    for (std::string line; std::getline(source, line);) {
+      EXPECT_FALSE(std::regex_search(line, library)) << entry.path() << ": " << line;
+    }
+  }
+}
+
 TEST(Architecture, OnlyMainReadsTheRealEnvironment) {
   const fs::path launcher = fs::path(SOURCE_DIR) / "launcher";
   const std::regex reading(R"(\bgetenv\(|\benviron\b)");

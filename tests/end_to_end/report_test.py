@@ -6,7 +6,7 @@ import os
 import signal
 import unittest
 
-from harness import HOLD, SH, LauncherCase
+from harness import HOLD, SH, LauncherCase, free_port_run
 
 
 class ReportTest(LauncherCase):
@@ -66,6 +66,19 @@ class ReportTest(LauncherCase):
         run.wait()
         report = self.report()
         self.assertEqual((report["status"], report["kind"]), (1, "guard_lost"))
+
+    def test_every_node_writes_its_own_with_the_same_verdict(self):
+        self.gate()
+        port = free_port_run(10)
+        runs = [self.start("--ips=127.0.0.2,127.0.0.3", f"--host={node}", f"--bootstrap_port={port}",
+                           "--nproc_per_node=1", "--console=direct", f"--report={node}.json", SH, "-c",
+                           "[ $PADDLE_TRAINER_ID = 0 ] && exit 7; " + HOLD) for node in ("127.0.0.2", "127.0.0.3")]
+        for run in runs:
+            run.wait()
+            self.assert_status(run, 7)
+        first, second = self.report("127.0.0.2.json"), self.report("127.0.0.3.json")
+        self.assertEqual(first, second)
+        self.assertEqual((first["first"]["rank"], first["stopped"]), (0, [{"role": "trainer", "rank": 1}]))
 
     def test_restarts_are_counted(self):
         run = self.run_launcher("--nproc_per_node=1", "--max_restart=2", "--restart_pause=0", "--report=end.json", SH,

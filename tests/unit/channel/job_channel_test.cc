@@ -24,6 +24,20 @@ TEST_F(JobChannelTest, AServerThatFailsStopsTheJob) {
   EXPECT_EQ(heard_by_member_.verdict->first.status, 9);
 }
 
+TEST_F(JobChannelTest, ANodeThatDoesNotShowTheReportLearnsWhoWasFirst) {
+  PodEnding ending = ending_of(server_failed(0));
+  ending.failures.front().log_excerpt = "the end of a log";
+  ending.failures.push_back(ending.failures.front());
+  channel_->tell_stop(server_failed(0));
+  channel_->tell_ending(ending);
+  member_->tell_ending({});
+  turn_until([&] { return have_verdict(); });
+  EXPECT_EQ(heard_by_hub_.verdict->failures, ending.failures);
+  ASSERT_EQ(heard_by_member_.verdict->failures.size(), 1U);
+  EXPECT_EQ(heard_by_member_.verdict->failures.front().role, Role::Server);
+  EXPECT_EQ(heard_by_member_.verdict->failures.front().log_excerpt, "");
+}
+
 TEST_F(JobChannelTest, WhatServersDoWhenTheWorkIsDoneIsNoFailure) {
   channel_->work_is_done();
   member_->tell_stop(server_failed(1));

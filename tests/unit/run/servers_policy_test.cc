@@ -124,8 +124,8 @@ TEST(ServersPolicy, AServerInDoubtIsNotBlamedOnceTheJobIsComplete) {
   StopPolicy policy = policy_with_server(true);
   EXPECT_EQ(policy.worker_exited({.worker = 0, .signal = SIGTERM}), Order::WaitForSignal);
   EXPECT_EQ(policy.job_completed(), Order::Stop);
-  EXPECT_EQ(policy.no_signal_came(), Order::Nothing);
-  EXPECT_FALSE(policy.is_waiting_for_signal());
+  EXPECT_EQ(policy.nothing_came(), Order::Nothing);
+  EXPECT_FALSE(policy.is_waiting());
   EXPECT_FALSE(policy.exits().front().failed_by_itself());
 }
 

@@ -79,7 +79,7 @@ TEST(StopPolicy, ControlCAtTheTrainersTerminalIsTheUsersWishNotAFailure) {
 TEST(StopPolicy, AWorkerThatTheSchedulerSignalledIsNotBlamed) {
   StopPolicy policy(2, {}, true);
   EXPECT_EQ(policy.worker_exited({.worker = 1, .signal = SIGTERM}), Order::WaitForSignal);
-  EXPECT_TRUE(policy.is_waiting_for_signal());
+  EXPECT_TRUE(policy.is_waiting());
   EXPECT_EQ(policy.interrupted(SIGTERM, kStart), Order::Stop);
   EXPECT_EQ(policy.outcome(), Outcome(Interrupted{SIGTERM}));
   EXPECT_EQ(policy.worker_exited({.worker = 0, .code = 128 + SIGTERM}), Order::Nothing);
@@ -97,9 +97,44 @@ TEST(StopPolicy, NorWhenAnotherNodeHeardOfTheSignalFirst) {
 TEST(StopPolicy, ASignalForOneWorkerAloneIsItsFailure) {
   StopPolicy policy(2, {}, true);
   policy.worker_exited({.worker = 1, .signal = SIGTERM});
-  EXPECT_EQ(policy.no_signal_came(), Order::Stop);
+  EXPECT_EQ(policy.nothing_came(), Order::Stop);
   EXPECT_EQ(policy.outcome(), Outcome(Failed{{.worker = 1, .signal = SIGTERM}}));
-  EXPECT_EQ(policy.no_signal_came(), Order::Nothing);
+  EXPECT_EQ(policy.nothing_came(), Order::Nothing);
+}
+
+TEST(StopPolicy, WhoOnlyComplainsIsNotTheCauseWhenTheOneThatItLostEndsAfterIt) {
+  StopPolicy policy(3);
+  EXPECT_EQ(policy.worker_exited({.worker = 0, .signal = SIGABRT}, true), Order::WaitForCause);
+  EXPECT_TRUE(policy.is_waiting());
+  EXPECT_EQ(policy.worker_exited({.worker = 2, .code = 1}), Order::Stop);
+  EXPECT_EQ(policy.outcome(), Outcome(Failed{{.worker = 2, .code = 1}}));
+  EXPECT_FALSE(policy.exits()[0].failed_by_itself());
+  EXPECT_TRUE(policy.exits()[1].failed_by_itself());
+}
+
+TEST(StopPolicy, NorWhenTheCauseIsOnAnotherNode) {
+  StopPolicy policy(1);
+  policy.worker_exited({.worker = 0, .code = 1}, true);
+  const StopCause cause{.kind = StopCause::Kind::WorkerFailed, .node = 1, .status = 7};
+  EXPECT_EQ(policy.job_stopped(cause), Order::Stop);
+  EXPECT_EQ(policy.outcome(), Outcome(JobStopped{cause}));
+  EXPECT_FALSE(policy.exits().front().failed_by_itself());
+}
+
+TEST(StopPolicy, WhoComplainsFirstIsTheCauseWhenNobodyElseIs) {
+  StopPolicy policy(2);
+  policy.worker_exited({.worker = 1, .code = 1}, true);
+  EXPECT_EQ(policy.worker_exited({.worker = 0, .code = 1}, true), Order::WaitForCause);
+  EXPECT_EQ(policy.nothing_came(), Order::Stop);
+  EXPECT_EQ(policy.outcome(), Outcome(Failed{{.worker = 1, .code = 1}}));
+  for (const ProcessExit& exit : policy.exits()) EXPECT_TRUE(exit.failed_by_itself());
+}
+
+TEST(StopPolicy, AComplaintAfterTheVerdictChangesNothing) {
+  StopPolicy policy(2);
+  policy.worker_exited({.worker = 1, .code = 7});
+  EXPECT_EQ(policy.worker_exited({.worker = 0, .code = 1}, true), Order::Nothing);
+  EXPECT_EQ(policy.outcome(), Outcome(Failed{{.worker = 1, .code = 7}}));
 }
 
 TEST(StopPolicy, OnlyASchedulerGivesReasonToDoubt) {

@@ -11,10 +11,19 @@ constexpr std::string_view kOwnError =
 constexpr std::string_view kEcho =
     "step 1\nTraceback (most recent call last):\n  File \"train.py\"\nConnectionResetError: [Errno "
     "104]\n";
+// As real Paddle ends when gloo loses a peer: its own header is under every kind of end.
+constexpr std::string_view kGlooEcho =
+    "step 1\nterminate called after throwing an instance of 'gloo::TimeoutException'\n  what():  "
+    "TIMEOUT self_rank = 1 pair_rank = 2\n---\nC++ Traceback (most recent call last):\n---\n0   "
+    "egr::Backward\n\nFatalError: `Process abort signal` is detected by the operating system.\n";
+constexpr std::string_view kStopped =
+    "step 1\n---\nC++ Traceback (most recent call last):\n---\n0   gloo::waitRecv\n\nFatalError: "
+    "`Termination signal` is detected by the operating system.\n";
 constexpr std::int64_t kMillisecond = 1'000'000;
 
 TEST(ProbableCause, IsTheRankWithAnErrorOfItsOwnWhenTheFirstToDieOnlyLostItsNeighbour) {
   EXPECT_EQ(probable_cause(3, {{2, kOwnError, 0}, {3, kEcho, 0}}), 2);
+  EXPECT_EQ(probable_cause(3, {{1, kStopped, 0}, {2, kOwnError, 9}, {3, kGlooEcho, 0}}), 2);
 }
 
 TEST(ProbableCause, IsTheOlderErrorOfTheSameKind) {
@@ -36,11 +45,15 @@ TEST(OnlyComplains, IsTrueOfALogThatEndsWithALostNeighbourAlone) {
   EXPECT_TRUE(only_complains(kEcho));
   EXPECT_FALSE(only_complains(kOwnError));
   EXPECT_FALSE(only_complains("fine\n"));
+  EXPECT_TRUE(only_complains(kGlooEcho));
+  EXPECT_FALSE(only_complains(kStopped));
+  EXPECT_FALSE(only_complains("terminate called after throwing an instance of 'std::bad_alloc'\n"));
 }
 
 TEST(FirstOwnError, IsTheOldestErrorThatIsNotAnEcho) {
   EXPECT_EQ(first_own_error({{0, kEcho, 0}, {1, kOwnError, 9}, {2, kOwnError, 5}}), 2);
-  EXPECT_EQ(first_own_error({{0, kEcho, 0}, {1, "fine\n", 1}}), std::nullopt);
+  EXPECT_EQ(first_own_error({{0, kEcho, 0}, {1, "fine\n", 1}, {2, kGlooEcho, 1}, {3, kStopped, 1}}),
+            std::nullopt);
 }
 
 }  // namespace

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the launcher finds when it is started: environment, secrets in it, standard descriptors.
+#pragma once
+
+#include "launcher/job/environment.h"
+
+namespace paddle_launch {
+
+// Started with a closed stdin or stdout (`>&-`), the next file we open would take its place.
+void hold_standard_descriptors();
+
+// `entries`: of this process, as the C library has them.
+Environment read_environment(char** entries);
+
+// Secrets leave the environment before anything is started: neither a child nor a reader of /proc
+// sees them.
+void wipe_secrets(char** entries);
+void drop_secrets(Environment& env);
+
+}  // namespace paddle_launch
