@@ -64,7 +64,7 @@ void check_report_file(const std::string& path) {
 }
 
 std::optional<std::string> write_report_file(const std::string& path, const std::string& content) {
-  const std::optional<std::string> problem = run_aside(kPatienceWithDisk, [&path, &content] {
+  std::optional<std::string> problem = run_aside(kPatienceWithDisk, [&path, &content] {
     return replace(path, content).value_or(std::string());
   });
   if (!problem) return path + ": the file system does not answer";

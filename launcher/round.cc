@@ -130,7 +130,7 @@ RoundEnd see_through(Stage& stage, const JobSpec& job, const PodPlan& plan, Stop
   const JobVerdict verdict = conclude(stage, result, job.grace + kPatienceWithOthers);
   if (ties.rounds.watch.end) ties.rounds.watch.end();
   stage.aftermath.tell_end(stage.voice, result, verdict);
-  const RoundEnd end = conclude_round(stage, verdict, plan, started);
+  RoundEnd end = conclude_round(stage, verdict, plan, started);
   stage.console.finish(ties.signals, patience);
   stage.guard.wait_for_end();
   // A member with a console of its own has nothing to wait for.
