@@ -16,6 +16,9 @@
 namespace paddle_launch {
 namespace {
 
+// A disk that does not answer is not to hold up the verdict.
+constexpr std::chrono::milliseconds kBeforeTheVerdict{500};
+
 // A failure anywhere makes every log worth reading; an interrupt does not.
 bool is_about_a_failure(const Outcome& outcome) {
   if (std::holds_alternative<Failed>(outcome)) return true;
@@ -64,8 +67,8 @@ StopCause Aftermath::cause(const Outcome& outcome) const {
 
 bool Aftermath::blames_another(int worker) const {
   if (plan_.world_size < 2 || !has_logs(plan_)) return false;
-  const LogEnds ends =
-      read_log_ends({plan_.processes.at(static_cast<std::size_t>(worker)).log_path});
+  const LogEnds ends = read_log_ends(
+      {plan_.processes.at(static_cast<std::size_t>(worker)).log_path}, kBeforeTheVerdict);
   return !ends.empty() && ends.front() &&
          only_complains(this_run(ends.front()->bytes, kLogLineMark));
 }

@@ -139,8 +139,9 @@ std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan,
   return logs;
 }
 
-std::vector<std::optional<LogEnd>> read_log_ends(const std::vector<std::string>& paths) {
-  const std::optional<std::string> packed = run_aside(kPatienceWithDisk, [&paths] {
+std::vector<std::optional<LogEnd>> read_log_ends(const std::vector<std::string>& paths,
+                                                 std::chrono::milliseconds patience) {
+  const std::optional<std::string> packed = run_aside(patience, [&paths] {
     std::string all;
     for (const std::string& path : paths) all += packed_end(path);
     return all;

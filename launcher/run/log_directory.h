@@ -4,6 +4,7 @@
 // deadline.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,7 +40,9 @@ struct LogEnd {
 
 // The ends of several logs, in the same order; nothing where one cannot be read. The whole is empty
 // when the file system does not answer.
-std::vector<std::optional<LogEnd>> read_log_ends(const std::vector<std::string>& paths);
+std::vector<std::optional<LogEnd>> read_log_ends(
+    const std::vector<std::string>& paths,
+    std::chrono::milliseconds patience = std::chrono::seconds(5));
 
 // Appends a line to each log, on a line of its own. False: at least one could not be written.
 bool append_to_logs(const std::vector<std::pair<std::string, std::string>>& path_and_line);

@@ -14,6 +14,31 @@ import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 CMAKE = os.environ.get("CMAKE_COMMAND", "cmake")
+PAGE = (SOURCE / "docs" / "spawn.md").read_text(encoding="utf-8").partition("\n## C++")[2]
+BLOCK = re.compile(r"(?ms)^```(\w+)\n(.*?)^```\n")
+# What the page's blocks take for granted.
+PROGRAM = """\
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+static std::vector<float> load() { return {1.0F, 2.0F}; }
+static void train(const std::vector<float>& data, const char* rank) {
+  if (std::getenv("BAD_RANK") != nullptr && rank == std::string(std::getenv("BAD_RANK"))) throw std::runtime_error("no data");
+  std::cout << "rank " + std::string(rank) + ": " + std::to_string(data.size()) + " values\\n" << std::flush;
+}
+"""
+MEANWHILE = """\
+#include <cstdio>
+#include <unistd.h>
+static void train() { pause(); }
+int main() {
+%s
+  std::printf("%%zu stopped\\n", pids.size());
+}
+"""
 
 
 def run(*command, **how):
@@ -52,6 +77,46 @@ class SpawnPackageTest(unittest.TestCase):
         done = run(self.example, 2, 1, cwd=self.base)
         self.assertEqual(done.returncode, 1)
         self.assertIn("rank 1: rank 1 failed: exit code 1: the data of this rank is broken\n", done.stderr)
+
+    def block(self, kind, sign):
+        found = [text for name, text in BLOCK.findall(PAGE) if name == kind and sign in text]
+        self.assertEqual(len(found), 1, f"{kind} {sign}")
+        return found[0]
+
+    def build_page(self, name, text):
+        """A program of the page's words, built with the page's lines for CMake."""
+        folder = self.base / name
+        folder.mkdir()
+        (folder / "main.cc").write_text(text)
+        (folder / "CMakeLists.txt").write_text(
+            f"cmake_minimum_required(VERSION 3.16)\nproject({name} LANGUAGES CXX)\nadd_executable(train main.cc)\n"
+            "target_compile_features(train PRIVATE cxx_std_20)\n" + self.block("cmake", "find_package"))
+        self.must(CMAKE, "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}",
+                  f"-DCMAKE_CXX_FLAGS={os.environ.get('EXAMPLE_FLAGS', '')}")
+        self.must(CMAKE, "--build", folder / "build")
+        return folder / "build" / "train"
+
+    def test_every_block_of_the_page_is_tried(self):
+        kinds = [kind for kind, _ in BLOCK.findall(PAGE)]
+        self.assertEqual(sorted(kinds), ["cmake", "cpp", "cpp", "sh"])
+        for line in self.block("sh", "cmake -S").splitlines()[:2]:  # as setUpClass does it
+            self.assertRegex(line, r"^cmake (-S examples/spawn -B build/spawn -DCMAKE_PREFIX_PATH=PREFIX|--build build/spawn)$")
+
+    def test_the_pages_first_program(self):
+        include, _, rest = self.block("cpp", "int main()").partition("\n\n")
+        program = self.build_page("first_program", f"{include}\n{PROGRAM}{rest}")
+        done = run(program, cwd=self.base)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(done.stdout.splitlines()), [f"rank {rank}: 2 values" for rank in range(4)])
+        done = run(program, cwd=self.base, env={**os.environ, "BAD_RANK": "2"})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("\nrank 2: rank 2 failed: exit code 1: no data\n", done.stderr)
+
+    def test_the_pages_program_that_does_not_wait(self):
+        words = self.block("cpp", "join_for").replace("std::chrono::minutes(5)", "std::chrono::milliseconds(200)")
+        program = self.build_page("meanwhile", "#include <paddle_launch/spawn.h>\n" + MEANWHILE % words)
+        done = run(program, cwd=self.base)
+        self.assertEqual((done.returncode, done.stdout), (0, "2 stopped\n"), done.stderr)
 
     def test_nothing_points_back_to_where_it_was_built(self):
         for file in self.prefix.rglob("*.cmake"):
