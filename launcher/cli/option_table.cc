@@ -174,7 +174,8 @@ constexpr Option kOptions[] = {
     {"--nccl_ids", Group::Launcher, "on|off", OneOf{"on|off"}, "on", "",
      "Make NCCL's ids in the launcher and hand them to the trainers."},
     {"--store_door", Group::Launcher, "on|off", OneOf{"on|off"}, "on", "",
-     "Let ranks in at PADDLE_MASTER before rank 0's store is open, so that none has to come again."},
+     "Let ranks in at PADDLE_MASTER before rank 0's store is open, so that none has to come "
+     "again."},
     {"--port_range", Group::Launcher, "LOW:HIGH", PortRange(), "", "",
      "Take the trainers' ports from this range only."},
     {"--bootstrap", Group::Launcher, "NAME", PluginName(), "auto", "PADDLE_LAUNCH_BOOTSTRAP",
