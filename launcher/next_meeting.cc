@@ -100,8 +100,8 @@ void tell_the_others(EventLoop& loop, Connections& connections, int status,
 }
 
 void pause_between_rounds(EventLoop& loop, const BetweenRounds& between, bool others_may_come) {
-  if (between.next.pause.count() == 0) return;
   BetweenNews& news = *between.connections.news;
+  // Also where there is no pause: a signal may have come while the last round was being ended.
   wait_for_news(loop, news, between.next.pause, [&] {
     return news.refusal() != nullptr || !news.hub_is_gone.empty() ||
            (!others_may_come && !news.gone.empty());
