@@ -76,7 +76,7 @@ class WheelTest(LauncherCase):
 
     def build_settings(self):
         """The very commands of the preset release, so that ccache knows them."""
-        settings = {"SKBUILD_BUILD_DIR": "build/release",
+        settings = {"SKBUILD_BUILD_DIR": "build/release", "CC": "cc", "CXX": "c++",
                     "SKBUILD_CMAKE_DEFINE": "CMAKE_COMPILE_WARNING_AS_ERROR=ON"}
         if shutil.which("ccache"):
             settings.update(CMAKE_C_COMPILER_LAUNCHER="ccache", CMAKE_CXX_COMPILER_LAUNCHER="ccache",
