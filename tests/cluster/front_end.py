@@ -11,8 +11,9 @@ from test_hosts import HOSTS, REQUIRED
 # A test may itself have been started by one of them.
 OF_OTHER_RUNTIMES = ("SLURM_", "SLURMD_", "SRUN_", "SBATCH_", "SALLOC_", "OMPI_", "PMIX_", "PMI_", "HYDRA_", "HYDI_",
                      "MPIR_", "MPI_")
-# Processes that wait spin, and there are more of them than cores; mpirun sees that by itself, srun does not.
-OPEN_MPI = {"OMPI_MCA_mpi_yield_when_idle": 1}
+# Processes that wait spin, and there are more of them than cores. mpirun would let them yield instead; but on Linux 6.18
+# many that yield starve everything else, the kernel itself included, for minutes.
+OPEN_MPI = {"OMPI_MCA_mpi_yield_when_idle": 0}
 PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))  # daemons are in sbin
 
 
