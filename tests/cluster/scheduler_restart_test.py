@@ -113,7 +113,8 @@ class SchedulerRestartTest(ScheduledCase):
             with self.subTest(starter=starter, rank=rank):
                 step.wait_for(1)
                 os.kill(step.launcher(rank), signal.SIGKILL)
-                step.assert_ends(128 + signal.SIGKILL)
+                # mpirun may hear first of a launcher on another host that noticed, and ended with 75.
+                step.assert_ends(128 + signal.SIGKILL, *([75] if starter == "openmpi" else []))
                 self.assertEqual(step.rounds(), [0, 1])
                 if starter == "srun" and rank != 0:  # mpirun kills the others too, at a moment of its own
                     step.assert_once("its launcher ended without a word; stopping", "Rounds of this job")
