@@ -11,6 +11,11 @@
 
 namespace paddle_launch {
 
+// What a person, a terminal or a scheduler sends to end a process.
+constexpr bool asks_to_end(int signal) {
+  return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP;
+}
+
 class SignalWatch {
  public:
   // Blocks the given signals, less the ignored ones, and those that must never end or stop a

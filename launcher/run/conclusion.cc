@@ -10,10 +10,6 @@ namespace {
 // Nodes seldom finish in the same instant: less is not worth a word.
 constexpr std::chrono::seconds kWorthAWord{2};
 
-bool asks_to_end(int signal) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP;
-}
-
 }  // namespace
 
 Conclusion::Conclusion(EventLoop& loop, SignalWatch& signals, JobChannel& channel,

@@ -23,10 +23,6 @@ namespace {
 constexpr std::size_t kLargestText = 32 * 1024;
 constexpr std::chrono::milliseconds kPatienceWithStderr{500};
 
-bool asks_to_end(int signal) {
-  return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP;
-}
-
 int milliseconds_until(const std::optional<std::chrono::steady_clock::time_point>& when) {
   if (!when) return -1;
   const auto left = *when - std::chrono::steady_clock::now();

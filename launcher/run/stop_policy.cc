@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "launcher/job/errors.h"
+#include "launcher/os/signals.h"
 
 namespace paddle_launch {
 namespace {
@@ -17,10 +18,6 @@ bool is_typed(int signal) { return signal == SIGINT || signal == SIGQUIT; }
 // The signal that ended it, also where its own handler turned that into an exit code.
 int signal_of(const ProcessExit& exit) {
   return exit.signal != 0 ? exit.signal : exit.code - kSignalBase;
-}
-
-bool asks_to_end(int signal) {
-  return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ from cluster_case import ClusterCase
 from etcd_server import EtcdServer, require_etcd
 
 from harness import SH, Launch, binary, wait_until
+from page import Page
 from test_hosts import HOSTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -23,26 +24,13 @@ BLOCKS = {"restart": "--fail_step=20", "causes": "--restart_on=", "again": "--ip
           "job": "--np=2:4", "hook": "--elastic_pre_hook", "master": "--master=etcd://",
           "variables": "export PADDLE_ELASTIC_SERVER", "keys": "etcdctl", "status": "--status=json", "scale": "--scale=2",
           "stop": "--stop"}
-BLOCK = re.compile(r"(?ms)^```sh\n(.*?)^```\n")
-RECORDING = re.compile(r"(?ms)^```\n(.*?)^```\n")
+page = Page(PAGE, ["sh"], BLOCKS)
+block, recording_after = page.block, page.recording_after
 TABLE = re.compile(r"(?m)^Rounds of this job, as this node saw them:\n"
                    r"  round +restarts +nodes +trainers +lasted +ended by\n((?:  .*\n)+)")
 ROW = re.compile(r"  (\d+) +(\d+) +(\d+) +(\d+) +(?:[\d.]+ s|\d+ min \d+ s) +(.*)")
 
 _servers = []
-
-
-def place(name):
-    """Of the block in the page."""
-    return list(BLOCK.finditer(PAGE))[list(BLOCKS).index(name)]
-
-
-def block(name):
-    return place(name)[1]
-
-
-def recording_after(name):
-    return RECORDING.search(PAGE, place(name).end())[1]
 
 
 def table_in(text):
@@ -111,10 +99,7 @@ class ElasticPageTest(ClusterCase):
         self.assertEqual(table_in(run.err), table_in(text), run.told())
 
     def test_every_block_of_the_page_is_tried(self):
-        blocks = BLOCK.findall(PAGE)
-        self.assertEqual(len(blocks), len(BLOCKS), "\n".join(blocks))
-        for words, (name, sign) in zip(blocks, BLOCKS.items()):
-            self.assertIn(sign, words, name)
+        page.assert_every_block_is_known(self)
 
     def test_restarts(self):
         again = self.type("again", "n1", "n2")

@@ -6,7 +6,7 @@ import re
 import signal
 import unittest
 
-from harness import SH, LauncherCase, alive, children, comm, free_port_run, wait_until
+from harness import SH, LauncherCase, alive, children, comm, free_port_run, program_named_by, wait_until
 
 # What differs from run to run, or belongs to a file of its own.
 OF_ONE_RUN = {"PADDLE_TRAINER_ENDPOINTS", "PADDLE_CURRENT_ENDPOINT", "PADDLE_MASTER", "POD_NAME",
@@ -15,10 +15,7 @@ OF_ONE_RUN = {"PADDLE_TRAINER_ENDPOINTS", "PADDLE_CURRENT_ENDPOINT", "PADDLE_MAS
 
 
 def program():
-    path = os.environ.get("PADDLE_LAUNCH_SPAWN_PROGRAM")
-    if not path or not os.access(path, os.X_OK):
-        raise RuntimeError(f"PADDLE_LAUNCH_SPAWN_PROGRAM must name the program; it is {path!r}")
-    return os.path.abspath(path)
+    return program_named_by("PADDLE_LAUNCH_SPAWN_PROGRAM")
 
 
 class SpawnCase(LauncherCase):

@@ -40,11 +40,15 @@ HOLD = READY + "read _ <&3 || :; "
 resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
-def binary():
-    path = os.environ.get("PADDLE_LAUNCH_BINARY")
+def program_named_by(variable):
+    path = os.environ.get(variable)
     if not path or not os.access(path, os.X_OK):
-        raise RuntimeError(f"PADDLE_LAUNCH_BINARY must name the launcher's binary; it is {path!r}")
+        raise RuntimeError(f"{variable} must name a program; it is {path!r}")
     return os.path.abspath(path)
+
+
+def binary():
+    return program_named_by("PADDLE_LAUNCH_BINARY")
 
 
 def sanitizer_options(words):

@@ -2,32 +2,20 @@
 """docs/spawn.md, the part on Python, word by word: every block is run, and what the page shows comes of it. A block
 that is not in BLOCKS fails the test; the first is run by wheel_test."""
 
-import re
 import sys
 import unittest
 
 from harness import Launch
+from page import Page
 from program_case import ROOT, ProgramCase
 
 PAGE = (ROOT / "docs" / "spawn.md").read_text(encoding="utf-8").partition("\n## C++")[0]
 # By a word of their own; the order is the page's.
 BLOCKS = {"install": "pip install", "train": "def train", "ways": 'gpus="4,5"', "results": "return_queues",
           "failure": "except paddle_launch.SpawnError", "meanwhile": "join=False", "module": "python -m"}
-BLOCK = re.compile(r"(?ms)^```(?:sh|python)\n(.*?)^```\n")
-RECORDING = re.compile(r"(?ms)^```\n(.*?)^```\n")
+page = Page(PAGE, ["sh", "python"], BLOCKS)
+block, recording_after = page.block, page.recording_after
 MAIN = 'if __name__ == "__main__":\n'
-
-
-def place(name):
-    return list(BLOCK.finditer(PAGE))[list(BLOCKS).index(name)]
-
-
-def block(name):
-    return place(name)[1]
-
-
-def recording_after(name):
-    return RECORDING.search(PAGE, place(name).end())[1]
 
 
 class PageTest(ProgramCase):
@@ -44,10 +32,7 @@ class PageTest(ProgramCase):
         return top + MAIN + "".join(f"    {line}\n" for line in text.splitlines())
 
     def test_every_block_of_the_page_is_tried(self):
-        blocks = BLOCK.findall(PAGE)
-        self.assertEqual(len(blocks), len(BLOCKS), "\n".join(blocks))
-        for words, (name, sign) in zip(blocks, BLOCKS.items()):
-            self.assertIn(sign, words, name)
+        page.assert_every_block_is_known(self)
 
     def test_the_first_program(self):
         run = self.run_page(block("train"))

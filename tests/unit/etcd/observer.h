@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "launcher/etcd/etcd.h"
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
+#include "launcher/os/run_until.h"
 
 namespace paddle_launch {
 
@@ -35,14 +35,7 @@ class Observer {
                             }}) {}
 
   bool wait_until(const std::function<bool()>& is_so, std::chrono::milliseconds patience = kLong) {
-    bool is_late = false;
-    Alarm alarm(loop);
-    alarm.set(patience, [&] {
-      is_late = true;
-      loop.stop();
-    });
-    while (!is_so() && !is_late) loop.run();
-    return is_so();
+    return run_until(loop, patience, is_so);
   }
 
   // Null: not there.
