@@ -32,9 +32,9 @@ constexpr off_t kTailBytes = 64 * 1024;
 void make_directories(const std::string& directory) {
   for (std::size_t slash = directory.find('/', 1);; slash = directory.find('/', slash + 1)) {
     const std::string part = directory.substr(0, slash);
-    if (mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && access(part.c_str(), F_OK) != 0) {
-      refuse(directory, "cannot make " + part, errno);
-    }
+    const int error = mkdir(part.c_str(), 0777) == 0 ? 0 : errno;
+    const bool is_there = error == 0 || error == EEXIST || access(part.c_str(), F_OK) == 0;
+    if (!is_there) refuse(directory, "cannot make " + part, error);
     if (slash == std::string::npos) return;
   }
 }

@@ -50,6 +50,18 @@ TEST_F(LogDirectory, ThatIsAFileIsWrongUse) {
   EXPECT_EQ(content(folder_ / "log"), "mine");
 }
 
+TEST_F(LogDirectory, ThatCannotBeMadeIsToldWithTheReasonOfTheFirstCall) {
+  // Nobody may make one there, root included, and so there is none to look at either.
+  try {
+    prepare_log_directory("/sys/paddle-launch-test", {});
+    ADD_FAILURE() << "made";
+  } catch (const UsageError& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("cannot make /sys/paddle-launch-test: "), std::string::npos) << text;
+    EXPECT_EQ(text.find("No such file or directory"), std::string::npos) << text;
+  }
+}
+
 TEST_F(LogDirectory, AReplacedFileIsWholeAndPrivateWhereAsked) {
   const fs::path path = folder_ / "file";
   EXPECT_FALSE(replace_file(path, "old", 0600));
