@@ -22,6 +22,7 @@
 #include "launcher/keeping_step.h"
 #include "launcher/open_store_door.h"
 #include "launcher/opening.h"
+#include "launcher/os/replace_file.h"
 #include "launcher/os/signals.h"
 #include "launcher/run/console.h"
 #include "launcher/run/log_directory.h"

@@ -5,16 +5,15 @@
 #include <sys/prctl.h>
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "launcher/os/check.h"
 #include "launcher/os/close_all_but.h"
 #include "launcher/os/forked_child.h"
+#include "launcher/os/write_all.h"
 
 namespace paddle_launch {
 namespace {
@@ -37,15 +36,6 @@ bool keep_only(int answer) {
   if (dup2(spare, kAnswerFd) < 0) return false;
   close_all_but({kAnswerFd});
   return fcntl(kAnswerFd, F_SETFD, FD_CLOEXEC) == 0;
-}
-
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = write(fd, bytes.data(), bytes.size());
-    if (done < 0 && errno != EINTR) return false;
-    if (done > 0) bytes.remove_prefix(static_cast<std::size_t>(done));
-  }
-  return true;
 }
 
 [[noreturn]] void be_the_child(int answer, pid_t parent, const std::function<std::string()>& work) {

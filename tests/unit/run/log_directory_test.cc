@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/run/log_directory.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -60,21 +57,6 @@ TEST_F(LogDirectory, ThatCannotBeMadeIsToldWithTheReasonOfTheFirstCall) {
     EXPECT_NE(text.find("cannot make /sys/paddle-launch-test: "), std::string::npos) << text;
     EXPECT_EQ(text.find("No such file or directory"), std::string::npos) << text;
   }
-}
-
-TEST_F(LogDirectory, AReplacedFileIsWholeAndPrivateWhereAsked) {
-  const fs::path path = folder_ / "file";
-  EXPECT_FALSE(replace_file(path, "old", 0600));
-  EXPECT_FALSE(replace_file(path, "new", 0600));
-  EXPECT_EQ(content(path), "new");
-  EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1) << "no temporary file stays";
-}
-
-TEST_F(LogDirectory, AFileThatCannotBeReplacedIsNamed) {
-  const auto problem = replace_file(folder_ / "none/file", "x", 0666);
-  ASSERT_TRUE(problem);
-  EXPECT_NE(problem->find("none/file"), std::string::npos);
 }
 
 TEST_F(LogDirectory, AppendedLinesStandOnALineOfTheirOwn) {
