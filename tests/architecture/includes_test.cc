@@ -25,7 +25,7 @@ const std::map<std::string, Rooms> kMayInclude = {
     {"nccl", {"job", "text", "os"}},
     {"plan", {"job", "text"}},
     {"rendezvous", {"job", "text", "os", "channel", "etcd"}},
-    {"run", {"job", "os", "channel"}},
+    {"run", {"job", "text", "os", "channel"}},
     {"tell", {"job", "text"}},
 };
 // Foreign headers that only one room may see.
