@@ -54,7 +54,7 @@ bool is_proxy(const std::string& name) {
 // Set by an outer launcher for its trainers, and wrong or dangerous for ours.
 bool belongs_to_an_outer_job(const std::string& name) {
   return name == "PADDLE_BACKUP_ENV_PATH" || name == "PADDLE_LAUNCH_NCCL_ID" ||
-         name == "PADDLE_LAUNCH_NCCL_VERSION" || name.rfind("FLAGS_selected_", 0) == 0;
+         name == "PADDLE_LAUNCH_NCCL_VERSION" || name.starts_with("FLAGS_selected_");
 }
 
 }  // namespace

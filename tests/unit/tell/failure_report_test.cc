@@ -70,11 +70,10 @@ TEST(AbortLine, NamesTheRoleOfTheFirst) {
       "Please check its log.\n");
 }
 
-TEST(Culprits, AreThoseWhoFailedByThemselvesInAscendingOrder) {
-  const std::vector<ProcessExit> exits = {ended(3, 7, 10), ended(1, 0, 11), ended(2, 9, 12),
+TEST(Victims, AreThoseWhoWereToldToStopInAscendingOrder) {
+  const std::vector<ProcessExit> exits = {ended(3, 7, 10), ended(1, 0, 11), ended(2, 9, 12, true),
                                           ended(0, 1, 13, true)};
-  EXPECT_EQ(culprits(exits, eight_processes()), ranks({2, 3}));
-  EXPECT_EQ(victims(exits, eight_processes()), ranks({0}));
+  EXPECT_EQ(victims(exits, eight_processes()), ranks({0, 2}));
 }
 
 TEST(CardsOf, NamesTheCardsOrTheCpu) {
