@@ -13,6 +13,7 @@
 #include "launcher/tell/columns.h"
 #include "launcher/tell/network_advice.h"
 #include "launcher/tell/words.h"
+#include "launcher/text/number_ranges.h"
 
 namespace paddle_launch {
 namespace {
@@ -125,7 +126,7 @@ std::string ports_of(const Links& failed) {
   for (const LinkTry* link : failed) ports.push_back(link->port);
   std::sort(ports.begin(), ports.end());
   ports.erase(std::unique(ports.begin(), ports.end()), ports.end());
-  std::string list = rank_ranges(ports);
+  std::string list = number_ranges(ports);
   if (list.size() <= kLongestPortList) return list;
   return fmt::format("between {} and {}", ports.front(), ports.back());
 }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/text/number_ranges.h"
 #include "launcher/text/signal_name.h"
 #include "launcher/text/utf8.h"
 
@@ -152,21 +153,6 @@ StopCause stop_cause(const Outcome& outcome, const ProcessPlan& plan, int node, 
           .at = at};
 }
 
-std::string rank_ranges(std::vector<int> ranks) {
-  std::sort(ranks.begin(), ranks.end());
-  std::string text;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last] < ranks[last + 1] &&
-           ranks[last + 1] - 1 == ranks[last])
-      ++last;
-    if (!text.empty()) text += ',';
-    text += last == i ? fmt::format("{}", ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[last]);
-    i = last + 1;
-  }
-  return text;
-}
-
 std::string names_in_words(const std::vector<ProcessName>& names) {
   std::string text;
   for (const Role role : {Role::Trainer, Role::Server, Role::HeterWorker}) {
@@ -176,7 +162,7 @@ std::string names_in_words(const std::vector<ProcessName>& names) {
     }
     if (indices.empty()) continue;
     if (!text.empty()) text += "; ";
-    text += fmt::format("{} {}", word_of(role), rank_ranges(std::move(indices)));
+    text += fmt::format("{} {}", word_of(role), number_ranges(std::move(indices)));
   }
   return text;
 }

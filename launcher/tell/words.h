@@ -43,9 +43,6 @@ std::string verdict_line(const Outcome& verdict, const ProcessPlan& plan, int ot
 StopCause stop_cause(const Outcome& outcome, const ProcessPlan& plan, int node, SteadyTime at,
                      long oom_kills = kOomKillsUnknown);
 
-// "0-2,5" for people.
-std::string rank_ranges(std::vector<int> ranks);
-
 // "rank 0-2,5; server 0": role by role.
 std::string names_in_words(const std::vector<ProcessName>& names);
 

@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <climits>
 #include <csignal>
 
 #include <gtest/gtest.h>
@@ -156,12 +155,6 @@ TEST(DescribeNotStarted, NamesRankStepReasonAndRemedy) {
   EXPECT_NE(describe(NotStarted{.worker = 1, .error = ENOSPC, .step = "open the log"}, plan)
                 .find("open the log log/workerlog.1: No space left"),
             std::string::npos);
-}
-
-TEST(RankRanges, JoinsNeighbours) {
-  EXPECT_EQ(rank_ranges({0, 1, 2, 4, 7, 6}), "0-2,4,6-7");
-  EXPECT_EQ(rank_ranges({}), "");
-  EXPECT_EQ(rank_ranges({INT_MAX, INT_MAX, INT_MIN}), "-2147483648,2147483647,2147483647");
 }
 
 TEST(Printable, KeepsTextAndShowsTheRestAsHex) {
