@@ -13,6 +13,7 @@
 #include "launcher/cli/asked_role.h"
 #include "launcher/cli/nodes_of_job.h"
 #include "launcher/job/errors.h"
+#include "launcher/text/endpoint.h"
 #include "launcher/text/number.h"
 
 namespace paddle_launch {
@@ -149,9 +150,7 @@ void fill_heter_devices(const Roles& roles, const GivenOptions& given, ServerSpe
 // The first server's node has this port free for Gloo only when nobody else was given it.
 void refuse_taken_http_port(const Roles& roles, const ServerSpec& spec, const GivenOptions& given) {
   if (!spec.http_port || spec.servers.empty()) return;
-  const std::string& first = spec.servers.front();
-  const std::string meeting =
-      fmt::format("{}:{}", first.substr(0, first.find(':')), *spec.http_port);
+  const std::string meeting = fmt::format("{}:{}", host_of(spec.servers.front()), *spec.http_port);
   for (const AskedRole* const role : roles.all()) {
     for (const auto& stage : role->endpoints) {
       if (std::find(stage.begin(), stage.end(), meeting) == stage.end()) continue;
@@ -202,7 +201,7 @@ std::vector<std::string> hosts_of(const ServerSpec& spec) {
   std::vector<std::string> hosts;
   const auto add = [&hosts](const std::vector<std::string>& endpoints) {
     for (const std::string& endpoint : endpoints) {
-      std::string host = endpoint.substr(0, endpoint.find(':'));
+      std::string host(host_of(endpoint));
       if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) {
         hosts.push_back(std::move(host));
       }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "launcher/plan/log_path.h"
+#include "launcher/text/endpoint.h"
 
 namespace paddle_launch {
 namespace {
@@ -19,7 +20,8 @@ std::string hosts_of(const WorldPlan& world) {
   std::string hosts;
   for (const Trainer& trainer : world.trainers) {
     if (trainer.local_rank != 0) continue;
-    hosts += (hosts.empty() ? "" : ",") + trainer.endpoint.substr(0, trainer.endpoint.rfind(':'));
+    if (!hosts.empty()) hosts += ',';
+    hosts += host_of(trainer.endpoint);
   }
   return hosts;
 }

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "launcher/text/endpoint.h"
+
 namespace paddle_launch {
 
 void add_old_variables(const ServerWorld& world, const RoleProcess& process,
@@ -26,15 +28,14 @@ bool is_of_one_old_process(std::string_view name) {
 }
 
 std::optional<std::string> not_for_old_variables(const std::vector<std::string>& servers) {
-  std::set<std::string> hosts;
-  std::set<std::string> ports;
+  std::set<std::string_view> hosts;
+  std::set<int> ports;
   for (const std::string& server : servers) {
-    const std::size_t colon = server.rfind(':');
-    if (!hosts.insert(server.substr(0, colon)).second) {
+    if (!hosts.insert(host_of(server)).second) {
       return fmt::format("{} has two servers, and the old variables name one for each host",
-                         server.substr(0, colon));
+                         host_of(server));
     }
-    ports.insert(server.substr(colon + 1));
+    ports.insert(port_of(server));
   }
   if (ports.size() < 2) return std::nullopt;
   return fmt::format(
