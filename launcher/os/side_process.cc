@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a piece of work that may hang in a short-lived child.
 #include "launcher/os/side_process.h"
 
 #include <poll.h>

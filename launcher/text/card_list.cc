@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of cards as people and schedulers write them.
 #include "launcher/text/card_list.h"
 
 #include <charconv>
