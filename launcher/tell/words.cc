@@ -155,7 +155,7 @@ StopCause stop_cause(const Outcome& outcome, const ProcessPlan& plan, int node, 
 
 std::string names_in_words(const std::vector<ProcessName>& names) {
   std::string text;
-  for (const Role role : {Role::Trainer, Role::Server, Role::HeterWorker}) {
+  for (const Role role : kAllRoles) {
     std::vector<int> indices;
     for (const ProcessName& name : names) {
       if (name.role == role) indices.push_back(name.index);
