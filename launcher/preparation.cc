@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "launcher/os/random_letters.h"
+#include "launcher/job/pod_name.h"
 #include "launcher/report_file.h"
 #include "launcher/run/log_directory.h"
 #include "launcher/server_preparation.h"

@@ -12,7 +12,7 @@
 
 #include "launcher/channel/secret.h"
 #include "launcher/job/errors.h"
-#include "launcher/os/random_letters.h"
+#include "launcher/job/pod_name.h"
 #include "launcher/os/run_until.h"
 #include "launcher/os/wall_clock.h"
 #include "launcher/text/hex.h"
