@@ -25,7 +25,7 @@ struct LaunchError : std::runtime_error {
 
 constexpr int kNodeMissingStatus = 75;  // EX_TEMPFAIL
 
-// A node never came, or went: trying again may help. Exit status 75 (EX_TEMPFAIL).
+// A node never came, or went: trying again may help. Exit status 75.
 struct NodeMissing : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
