@@ -3,7 +3,6 @@
 #include "launcher/cli/job_from_options.h"
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -2,7 +2,6 @@
 #include "launcher/text/card_list.h"
 
 #include <charconv>
-#include <cstddef>
 #include <system_error>
 
 namespace paddle_launch {

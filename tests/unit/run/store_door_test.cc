@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/run/store_door.h"
 
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
