@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/company.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -15,6 +13,7 @@
 #include "launcher/job/errors.h"
 #include "launcher/os/alarm.h"
 #include "launcher/os/ipv4.h"
+#include "launcher/os/own_directory.h"
 #include "launcher/os/read_file.h"
 #include "launcher/site/visible_cards.h"
 
@@ -26,10 +25,9 @@ constexpr std::chrono::seconds kForTheFirstTask{3};
 // Named by the user, then nowhere else; otherwise where they are installed beside the launcher.
 std::vector<std::string> plugin_directories(const Environment& env) {
   if (const auto named = lookup(env, "PADDLE_LAUNCH_PLUGIN_DIR")) return {*named};
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return {};
-  return {(self.parent_path().parent_path() / "lib" / "paddle-launch").string()};
+  const std::filesystem::path own = own_directory();
+  if (own.empty()) return {};
+  return {(own.parent_path() / "lib" / "paddle-launch").string()};
 }
 
 void show_error(const std::string& text) {

@@ -4,6 +4,7 @@
 import importlib.metadata
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -41,6 +42,24 @@ class ModuleTest(ProgramCase):
             self.assert_status(run, 0)
             self.assertEqual(run.out.decode(), f"{own}\n")
             self.assertNotIn("WARNING", run.err)
+
+    def test_a_launcher_in_a_virtual_environment_runs_scripts_with_that_ones_interpreter(self):
+        programs = self.base / "venv" / "bin"
+        programs.mkdir(parents=True)
+        shutil.copy(binary(), programs)
+        (programs / "fleetrun").symlink_to("paddle-launch")
+        (programs / "python").write_text("#!/bin/sh\necho the python of the environment\n")
+        (programs / "python").chmod(0o755)
+        self.write("train.py", "print('another python')\n")
+        for has_settings, words in ((False, b"another python\n"), (True, b"the python of the environment\n")):
+            if has_settings:
+                (programs.parent / "pyvenv.cfg").touch()
+            for program in ("paddle-launch", "fleetrun"):
+                run = Launch(self, ["--quiet", "train.py"], program=str(programs / program),
+                             env={"PATH": self.python_on_path()})
+                run.wait()
+                self.assert_status(run, 0)
+                self.assertEqual(run.out, words)
 
     def test_it_is_the_launcher_itself(self):
         self.write("train.py", "import sys\nsys.exit(7)\n")
