@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -146,18 +145,6 @@ void Company::let_the_first_task_speak() {
 
 void Company::read_step() {
   const SlurmStep& step = *around_.step;
-  const int counted = std::accumulate(step.tasks_per_node.begin(), step.tasks_per_node.end(), 0);
-  const bool fits = counted == around_.tasks && step.nodes.size() == step.tasks_per_node.size() &&
-                    step.node < static_cast<int>(step.nodes.size()) && step.node >= 0 &&
-                    step.local >= 0 &&
-                    step.local < step.tasks_per_node[static_cast<std::size_t>(step.node)];
-  if (!fits) {
-    throw LaunchError(fmt::format(
-        "the variables of this Slurm step do not fit together: {} tasks, {} nodes, {} tasks on all "
-        "of them (SLURM_STEP_NUM_TASKS, SLURM_STEP_NODELIST, SLURM_STEP_TASKS_PER_NODE); start the "
-        "launchers with srun alone, or use srun --mpi=pmix",
-        around_.tasks, step.nodes.size(), counted));
-  }
   party_.group = group_by_counts(step.tasks_per_node, step.nodes, step.node, step.local);
 }
 

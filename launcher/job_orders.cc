@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/job_orders.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -34,7 +32,7 @@ class Visit {
  public:
   explicit Visit(const JobOrder& order)
       : order_(order),
-        etcd_(loop_, order.etcd, prefix_of(order.job_id), kToStop, true,
+        etcd_(loop_, order.etcd, prefix_of(order.job_id), kToStop,
               {.changed =
                    [this](const auto& entries) {
                      book_ = read_book(entries);

@@ -40,10 +40,9 @@ std::string lost_after_work(const std::string& host) {
   return fmt::format("node {} was lost after all workers had finished", host);
 }
 
-HubChannel::HubChannel(EventLoop& loop, std::unique_ptr<Hub> hub, const Roster& roster,
-                       std::map<int, int> members, std::map<int, OfferMessage> spares)
-    : loop_(loop),
-      hub_(std::move(hub)),
+HubChannel::HubChannel(std::unique_ptr<Hub> hub, const Roster& roster, std::map<int, int> members,
+                       std::map<int, OfferMessage> spares)
+    : hub_(std::move(hub)),
       mine_(static_cast<int>(roster.mine)),
       members_(std::move(members)),
       spares_(std::move(spares)),

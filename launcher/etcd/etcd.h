@@ -90,9 +90,9 @@ inline std::string no_answer(const EtcdSpec& etcd, std::chrono::seconds waited) 
 class Etcd {
  public:
   // `prefix` ends with a slash. Returns at once. Throws std::system_error when no process could be
-  // made. `is_watching` false: one look at the start, no leases, for a short visit from outside.
+  // made.
   Etcd(EventLoop& loop, const EtcdSpec& spec, const std::string& prefix, std::chrono::seconds ttl,
-       bool is_watching, EtcdEvents events);
+       EtcdEvents events);
   Etcd(const Etcd&) = delete;
   Etcd& operator=(const Etcd&) = delete;
   // As close(), without waiting.

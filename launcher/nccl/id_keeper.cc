@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -37,24 +36,6 @@ NcclKeeper::NcclKeeper(const NcclSearch& search) {
   const UniqueFd theirs(ends[1]);
   pid_ = fork_with_signals_blocked(
       [&](pid_t launcher) { be_the_keeper(theirs.get(), launcher, search); });
-}
-
-NcclKeeper::NcclKeeper(NcclKeeper&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)),
-      socket_(std::move(other.socket_)),
-      ids_(std::move(other.ids_)),
-      problem_(std::move(other.problem_)),
-      step_(std::move(other.step_)) {}
-
-NcclKeeper& NcclKeeper::operator=(NcclKeeper&& other) noexcept {
-  if (this == &other) return *this;
-  end();
-  pid_ = std::exchange(other.pid_, -1);
-  socket_ = std::move(other.socket_);
-  ids_ = std::move(other.ids_);
-  problem_ = std::move(other.problem_);
-  step_ = std::move(other.step_);
-  return *this;
 }
 
 NcclKeeper::~NcclKeeper() { end(); }

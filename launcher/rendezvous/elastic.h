@@ -35,7 +35,6 @@ class Elastic {
   // Books this pod. Throws NodeMissing where etcd cannot be reached, UsageError.
   void open();
   const std::string& host() const { return host_; }
-  const std::string& name() const { return register_->name(); }
 
   // `before`: the number of nodes of the last round that this pod was in; 0: none.
   Met meet(Connections connections, PodClaim claim, PodOffer offer, const NextRound& next,

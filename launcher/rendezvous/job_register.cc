@@ -29,7 +29,7 @@ constexpr std::chrono::seconds kToLeave{2};
 JobRegister::JobRegister(EventLoop& loop, RegisterSettings settings)
     : loop_(loop), settings_(std::move(settings)), silent_(loop), again_(loop) {
   etcd_.emplace(
-      loop, settings_.spec.etcd, prefix_of(settings_.job_id), settings_.spec.ttl, true,
+      loop, settings_.spec.etcd, prefix_of(settings_.job_id), settings_.spec.ttl,
       EtcdEvents{.changed = [this](const auto& entries) { take(entries); },
                  .connection = [this](const std::string& problem) { take_connection(problem); }});
 }
