@@ -24,7 +24,6 @@
 namespace paddle_launch {
 namespace {
 
-constexpr int kHubPorts = 10;
 // Below the ports that the kernel gives away by itself.
 constexpr int kFirstStepPort = 10'000;
 constexpr std::size_t kStepPortBlocks = 2'000;

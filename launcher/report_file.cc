@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -16,7 +15,6 @@
 namespace paddle_launch {
 namespace {
 
-constexpr std::chrono::seconds kPatienceWithDisk{5};
 constexpr mode_t kMode = 0666;
 
 // Replacing the file behind a symbolic link leaves the link as it is.

@@ -12,9 +12,6 @@
 namespace paddle_launch {
 namespace {
 
-// How long members may take to fetch the last word.
-constexpr std::chrono::seconds kLastWord{2};
-
 // The first cause of a pod stays; but whoever ends it by a signal ends it, whatever came before.
 void take_cause(PodAccount& pod, const StopCause& cause) {
   const bool is_asked = cause.kind == StopCause::Kind::Interrupted;

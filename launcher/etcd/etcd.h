@@ -79,12 +79,15 @@ inline bool says_what_to_do(std::string_view problem) {
          problem.find("must be allowed") != std::string_view::npos;
 }
 
+inline constexpr std::chrono::seconds kToFindTheServer{10};
+inline constexpr std::chrono::seconds kToLeaveTheServer{2};
+
 // In place of a problem's text.
-inline std::string no_answer(const EtcdSpec& etcd, std::chrono::seconds waited) {
+inline std::string no_answer(const EtcdSpec& etcd) {
   std::string servers;
   for (const std::string& one : etcd.endpoints) servers += (servers.empty() ? "" : ",") + one;
   return etcd.source + " " + servers + ": etcd did not answer in " +
-         std::to_string(waited.count()) + " s";
+         std::to_string(kToFindTheServer.count()) + " s";
 }
 
 class Etcd {

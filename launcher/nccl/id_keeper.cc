@@ -35,7 +35,7 @@ NcclKeeper::NcclKeeper(const NcclSearch& search) {
   socket_.reset(ends[0]);
   const UniqueFd theirs(ends[1]);
   pid_ = fork_with_signals_blocked(
-      [&](pid_t launcher) { be_the_keeper(theirs.get(), launcher, search); });
+      [&](pid_t launcher) { be_the_nccl_keeper(theirs.get(), launcher, search); });
 }
 
 NcclKeeper::~NcclKeeper() { end(); }

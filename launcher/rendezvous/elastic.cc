@@ -16,9 +16,6 @@
 namespace paddle_launch {
 namespace {
 
-// The hub, which knows who is missing, is the first to lose its patience.
-constexpr std::chrono::seconds kPatienceWithHub{10};
-
 BookedRound booked(const Roster& roster, const RoundState& state) {
   BookedRound round{.state = state, .is_running = true};
   int rank = 0;

@@ -20,9 +20,7 @@
 namespace paddle_launch {
 namespace {
 
-constexpr std::chrono::seconds kToFindTheServer{10};
 constexpr std::chrono::milliseconds kBetweenTries{500};
-constexpr std::chrono::seconds kToLeave{2};
 
 }  // namespace
 
@@ -41,7 +39,7 @@ void JobRegister::open(const std::string& host, int port) {
   mind_own_entry();
   if (wait_until([this] { return is_booked(); }, kToFindTheServer)) return;
   const EtcdSpec& etcd = settings_.spec.etcd;
-  if (problem_.empty()) throw NodeMissing(no_answer(etcd, kToFindTheServer));
+  if (problem_.empty()) throw NodeMissing(no_answer(etcd));
   throw NodeMissing(
       fmt::format("{} {}{}", etcd.source, problem_,
                   says_what_to_do(problem_)
@@ -205,7 +203,7 @@ void JobRegister::leave(bool job_is_over) {
   changed_ = {};
   silence_ = {};
   if (job_is_over) etcd_->change({.delete_all = true}, [](const EtcdAnswer&) {});
-  etcd_->close(job_is_over, kToLeave);
+  etcd_->close(job_is_over, kToLeaveTheServer);
 }
 
 }  // namespace paddle_launch

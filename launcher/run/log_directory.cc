@@ -21,7 +21,6 @@
 namespace paddle_launch {
 namespace {
 
-constexpr std::chrono::seconds kPatienceWithDisk{5};
 constexpr off_t kTailBytes = 64 * 1024;
 
 [[noreturn]] void refuse(const std::string& directory, const std::string& object, int error) {

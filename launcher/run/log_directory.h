@@ -16,6 +16,9 @@
 
 namespace paddle_launch {
 
+// How long a file system may take for what is done aside.
+constexpr std::chrono::seconds kPatienceWithDisk{5};
+
 // Whether the last line of an open log has no end yet. False where it may not be read.
 bool ends_unfinished(int log);
 
@@ -41,8 +44,7 @@ struct LogEnd {
 // The ends of several logs, in the same order; nothing where one cannot be read. The whole is empty
 // when the file system does not answer.
 std::vector<std::optional<LogEnd>> read_log_ends(
-    const std::vector<std::string>& paths,
-    std::chrono::milliseconds patience = std::chrono::seconds(5));
+    const std::vector<std::string>& paths, std::chrono::milliseconds patience = kPatienceWithDisk);
 
 // Appends a line to each log, on a line of its own. False: at least one could not be written.
 bool append_to_logs(const std::vector<std::pair<std::string, std::string>>& path_and_line);

@@ -4,18 +4,17 @@
 
 #include <algorithm>
 #include <charconv>
-#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/job/port.h"
 #include "launcher/os/read_file.h"
 
 namespace paddle_launch {
 namespace {
 
-constexpr int kLastPort = 65535;
 constexpr int kUsualFirst = 20000;
 constexpr int kLowestFirst =
     10000;  // below live the well-known services, and Paddle's own 6070 and 6170

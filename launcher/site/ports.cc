@@ -13,18 +13,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/job/port.h"
 #include "launcher/site/port_candidates.h"
 #include "launcher/site/port_owner.h"
 
 namespace paddle_launch {
 namespace {
-
-constexpr int kLastPort = 65535;
 
 UniqueFd open_socket(int family, int type) {
   UniqueFd opened(socket(family, type | SOCK_CLOEXEC, 0));
