@@ -53,6 +53,7 @@ class Elastic {
                             int before, const GiftMaker& gift);
   std::optional<Met> join(Connections connections, OfferMessage mine);
   ElasticRule rule(int before, bool has_settled, RoundState round);
+  GatheringSettings gathering_settings(const RoundState& round, ElasticRule rule);
   bool is_held_up() const { return !register_->problem().empty(); }
   std::string too_few(const WaitingFacts& facts) const;
 
