@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wires the parts: the only place that reads the real environment, and the only catch.
+// The program: hands the real environment to a launch, or to an order for a running job, and turns
+// what failed into words and an exit status.
 #include <sys/prctl.h>
 #include <unistd.h>
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <functional>
 #include <numeric>
-#include <string_view>
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See packed_pods.h. Number of pods, the first one's master port, then the pods (pod_wire.h).
+// On the wire: number of pods, the first one's master port, then the pods (pod_wire.h).
 #include "launcher/channel/packed_pods.h"
 
 #include <algorithm>

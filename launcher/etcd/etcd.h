@@ -61,8 +61,8 @@ struct EtcdChange {
 
 struct EtcdAnswer {
   bool done = false;  // false without a problem: a comparison did not hold
-  std::string
-      problem{};  // the server did not answer or refused; the change may or may not be there
+  // The server did not answer or refused; the change may or may not be there.
+  std::string problem{};
 };
 
 struct EtcdEvents {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// This host: its name, its IPv4 addresses, and the CPUs the launcher was given.
 #include "launcher/site/machine.h"
 
 #include <sched.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which port numbers may be handed out at all.
 #include "launcher/site/port_candidates.h"
 
 #include <algorithm>
@@ -16,8 +15,8 @@ namespace paddle_launch {
 namespace {
 
 constexpr int kUsualFirst = 20000;
-constexpr int kLowestFirst =
-    10000;  // below live the well-known services, and Paddle's own 6070 and 6170
+// Below live the well-known services, and Paddle's own 6070 and 6170.
+constexpr int kLowestFirst = 10000;
 
 constexpr PortSpan kKernelDefault{32768, 60999};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TCP ports of a node's trainers and of PADDLE_MASTER. A port is first reserved among launchers
-// and only then tested: a test must not stand in the way of the trainer whose port it is.
+// A port is first reserved among launchers and only then tested: a test must not stand in the way
+// of the trainer whose port it is.
 #include "launcher/site/ports.h"
 
 #include <netinet/in.h>
