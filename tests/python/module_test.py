@@ -67,7 +67,7 @@ class ModuleTest(ProgramCase):
         self.assertRegex(self.run_module("--version").out.decode(), r"\d+\.\d+")
         self.assert_status(self.run_module("--no_such_option", "train.py"), 2)
 
-    def test_where_the_launchers_own_options_end(self):
+    def test_the_launchers_own_options_end_at_the_script(self):
         for words, expected in (([], False), (["--python", "x", "t.py"], True), (["--python=x"], True),
                                 (["t.py", "--python=x"], False), (["--gpus", "0", "--python=x", "t.py"], True),
                                 (["--quiet", "t.py", "--python=x"], False), (["--gpus=0", "t.py", "--python=x"], False),
@@ -102,7 +102,7 @@ class FindTest(unittest.TestCase):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def test_places_in_order(self):
+    def test_the_binary_is_looked_for_place_by_place(self):
         program = binary()
         folder = os.path.dirname(program)
         missing = importlib.metadata.PackageNotFoundError()
