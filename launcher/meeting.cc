@@ -5,7 +5,6 @@
 #include <chrono>
 #include <functional>
 #include <numeric>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -24,7 +23,6 @@
 namespace paddle_launch {
 namespace {
 
-constexpr int kHubPorts = 10;
 // Below the ports that the kernel gives away by itself.
 constexpr int kFirstStepPort = 10'000;
 constexpr std::size_t kStepPortBlocks = 2'000;

@@ -16,8 +16,6 @@
 namespace paddle_launch {
 namespace {
 
-constexpr int kBacklog = 4096;
-constexpr int kPorts = 10;
 constexpr std::chrono::milliseconds kBetweenTries{300};
 constexpr std::chrono::seconds kForNames{3};
 
@@ -44,14 +42,14 @@ std::string Elastic::address_towards_etcd() const {
 
 UniqueFd Elastic::listen() {
   const std::uint32_t address = parse_ipv4(host_).value_or(0);
-  for (int port = settings_.first_port; port < settings_.first_port + kPorts; ++port) {
+  for (int port = settings_.first_port; port < settings_.first_port + kHubPorts; ++port) {
     try {
-      return listen_on(address, port, kBacklog);
+      return listen_on(address, port, kHubBacklog);
     } catch (const std::system_error&) {
       // Somebody else's; the book tells the others which one is ours.
     }
   }
-  return listen_on(address, 0, kBacklog);
+  return listen_on(address, 0, kHubBacklog);
 }
 
 // Without a connection: the book says whom to go to. Comes back when there is one, or when this pod
