@@ -11,10 +11,10 @@
 
 #include <fmt/format.h>
 
+#include "launcher/cli/node_range.h"
 #include "launcher/cli/servers_of_job.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/endpoint.h"
-#include "launcher/text/number.h"
 #include "launcher/text/split.h"
 
 namespace paddle_launch {
@@ -137,12 +137,6 @@ void choose_endpoints_or_master(GivenOptions& given, const ServerSpec& servers, 
 }
 
 }  // namespace
-
-// "2", or "2:2": ranges with two ends that differ were refused before.
-int number_of_nodes(const GivenOptions& given) {
-  const std::string text = given.text("nnodes").value_or("1");
-  return static_cast<int>(parse_whole_number(text.substr(0, text.find(':'))).value_or(1));
-}
 
 void choose_list_or_master(GivenOptions& given, const std::optional<ServerSpec>& servers,
                            Remarks& remarks) {

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "launcher/cli/asked_role.h"
-#include "launcher/cli/nodes_of_job.h"
+#include "launcher/cli/node_range.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/endpoint.h"
 #include "launcher/text/number.h"
@@ -191,9 +191,7 @@ void fill_server_settings(GivenOptions& given, ServerSpec& spec, Remarks& remark
   // Paddle's older launcher leaves Gloo off and its newer one uses it.
   const bool is_newer = given.first_of({"trainers", "trainer_num", "gloo_port"}) != nullptr;
   spec.with_gloo = given.text("with_gloo").value_or(is_newer ? "1" : "0");
-  if (const auto wait = given.text("server_wait")) {
-    spec.server_wait = std::chrono::milliseconds(parse_thousandths(*wait).value_or(0));
-  }
+  spec.server_wait = given.duration("server_wait").value_or(spec.server_wait);
   spec.legacy_env = given.is_true("legacy_env");
 }
 
