@@ -23,8 +23,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
 
-constexpr std::uint32_t kLoopback = 0x7f000001U;
-
 NameAnswer hang(const std::string& /*host*/) {
   for (;;) pause();
 }

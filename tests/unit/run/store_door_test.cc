@@ -11,13 +11,13 @@
 
 #include <gtest/gtest.h>
 
+#include "launcher/os/ipv4.h"
 #include "launcher/os/run_until.h"
 #include "launcher/os/tcp.h"
 
 namespace paddle_launch {
 namespace {
 
-constexpr std::uint32_t kLoopback = 0x7f000001U;
 constexpr std::chrono::seconds kDeadline{30};
 
 int free_port() { return local_port(listen_on(kLoopback, 0, 1).get()); }

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/tell/has.h"
+
 namespace paddle_launch {
 namespace {
 
@@ -48,10 +50,6 @@ std::vector<ProcessName> ranks(const std::vector<int>& all) {
   std::vector<ProcessName> names;
   for (const int rank : all) names.push_back({Role::Trainer, rank});
   return names;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(AbortLine, IsTheDocumentsWordForWord) {

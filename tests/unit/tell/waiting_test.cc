@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/tell/columns.h"
+#include "tests/unit/tell/has.h"
 
 namespace paddle_launch {
 namespace {
@@ -22,10 +23,6 @@ WaitingFacts two_of_four() {
 
 WaitingFacts hub_away() {
   return {.waited = seconds(12), .hub = "192.168.0.1:6060-6069", .last_try = "connection refused"};
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(WaitingLine, NamesWhoIsMissing) {
