@@ -67,6 +67,27 @@ NameAnswer decode_answer(std::string_view text) {
   return answer;
 }
 
+// Waits for the name servers.
+NameAnswer ask_name_server(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* list = nullptr;
+  const int error = getaddrinfo(host.c_str(), nullptr, &hints, &list);
+  if (error == EAI_SYSTEM) return {{}, std::strerror(errno)};
+  if (error != 0) return {{}, gai_strerror(error)};
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(list, freeaddrinfo);
+  NameAnswer answer;
+  auto& found = answer.addresses;
+  for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
+    sockaddr_in address{};
+    std::memcpy(&address, entry->ai_addr, sizeof address);
+    const std::uint32_t number = ntohl(address.sin_addr.s_addr);
+    if (std::find(found.begin(), found.end(), number) == found.end()) found.push_back(number);
+  }
+  return answer;
+}
+
 std::string read_what_is_there(int fd) {
   std::string said;
   std::array<char, PIPE_BUF> chunk;
@@ -96,26 +117,6 @@ void take_answers(Lookups& running, steady_clock::time_point until,
 }
 
 }  // namespace
-
-NameAnswer ask_name_server(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_family = AF_INET;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* list = nullptr;
-  const int error = getaddrinfo(host.c_str(), nullptr, &hints, &list);
-  if (error == EAI_SYSTEM) return {{}, std::strerror(errno)};
-  if (error != 0) return {{}, gai_strerror(error)};
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(list, freeaddrinfo);
-  NameAnswer answer;
-  auto& found = answer.addresses;
-  for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
-    sockaddr_in address{};
-    std::memcpy(&address, entry->ai_addr, sizeof address);
-    const std::uint32_t number = ntohl(address.sin_addr.s_addr);
-    if (std::find(found.begin(), found.end(), number) == found.end()) found.push_back(number);
-  }
-  return answer;
-}
 
 NameLookup::NameLookup(const std::string& host) : NameLookup(host, ask_name_server) {}
 
