@@ -121,7 +121,7 @@ TEST(NameLookup, LeavesOtherChildrenToTheirOwner) {
   EXPECT_EQ(WEXITSTATUS(status), 7);
 }
 
-TEST(NameLookup, AChildThatSomebodyElseReapedIsNotKilledUnderItsOldNumber) {
+TEST(NameLookup, AnAnswerArrivesThoughSomebodyElseReapedTheChild) {
   NameLookup lookup("n1", [](const std::string&) { return NameAnswer{{kLoopback}, ""}; });
   EXPECT_GT(waitpid(-1, nullptr, 0), 0);
   EXPECT_EQ(lookup.addresses(), std::vector<std::uint32_t>{kLoopback});

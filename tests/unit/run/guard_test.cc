@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard with processes that are held back. What it does for all others is tried from outside,
-// in tests/end_to_end.
+// The guard with processes that are held back, and whom it tells to stop. The rest of it is tried
+// from outside, in tests/end_to_end.
 #include "launcher/run/guard.h"
 
 #include <poll.h>
@@ -176,6 +176,24 @@ TEST_F(HeldBack, IsFrozenAsWellWhenTheOrderCrossesAControlZ) {
   EXPECT_FALSE(next(500));
   order(GuardOrder::Kind::Thaw);
   EXPECT_EQ(next_kind(), Kind::Exited);
+}
+
+// A data loader must outlive the checkpoint that its trainer writes when it is told to stop.
+TEST(Guard, TellsATrainerToStopAndItsChildrenOnlyWhenItIsGone) {
+  SmallPod pod;
+  pod.add(Role::Trainer,
+          "trap 'sleep 0.3; [ -e loader_was_told ] && touch too_early; exit 0' TERM;"
+          "sh -c 'trap \"touch loader_was_told; exit 0\" TERM; touch ready;"
+          "       while :; do sleep 0.02; done' & "
+          "while :; do sleep 0.02; done");
+  const Guard guard(pod.plan(), pod.settings());
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!pod.has("ready") && std::chrono::steady_clock::now() < until) usleep(1000);
+  ASSERT_TRUE(pod.has("ready"));
+  guard.order(GuardOrder::Kind::Stop);
+  guard.wait_for_end();
+  EXPECT_FALSE(pod.has("too_early"));
+  EXPECT_TRUE(pod.has("loader_was_told"));
 }
 
 TEST(Guard, RemovesAFileThatHasServedWhenTheLastProcessIsGone) {
