@@ -30,9 +30,7 @@ void add_old_variables(const ServerWorld& world, const RoleProcess& process,
   if (role == Role::Server) env.emplace_back(kOwnAddress, process.host);
 }
 
-bool is_of_one_old_process(std::string_view name) {
-  return name == kRole || name == kOwnAddress;
-}
+bool is_of_one_old_process(std::string_view name) { return name == kRole || name == kOwnAddress; }
 
 std::optional<std::string> not_for_old_variables(const std::vector<std::string>& servers) {
   std::set<std::string_view> hosts;
