@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a process ended, and why one could not be started, in words.
+// The words of which all of this room's texts are made: what a process is called, how it ended and
+// why it could not be started, spans of time and lists; and foreign bytes made fit for a terminal.
 #pragma once
 
 #include <chrono>
