@@ -54,6 +54,29 @@ void stop_because(const Stage& stage, const StopCause& cause) {
   if (stage.supervisor != nullptr) stage.supervisor->stop_because(cause);
 }
 
+SupervisorNews supervisor_news(Stage& stage) {
+  return {
+      .verdict = [&](const Outcome& verdict, int others) { take_verdict(stage, verdict, others); },
+      .second_interrupt =
+          [&] {
+            stage.voice.error("interrupted again: killing what is left");
+            stage.ties.channel.tell_kill();
+          },
+      .workers_done =
+          [&] {
+            if (stage.conductor != nullptr) stage.conductor->workers_done();
+          },
+      .ended_well =
+          [&](int process) {
+            if (stage.conductor != nullptr) stage.conductor->ended_well(process);
+          },
+      .only_complains = [&](int process) { return stage.aftermath.blames_another(process); },
+      .ended =
+          [&](int process) {
+            if (stage.store_door != nullptr && process == 0) stage.store_door->rank_zero_is_gone();
+          }};
+}
+
 }  // namespace
 
 ConductorNews conductor_news(Stage& stage) {
@@ -70,28 +93,8 @@ ConductorNews conductor_news(Stage& stage) {
 
 RoundResult supervise(Stage& stage, StopPolicy policy) {
   JobChannel& channel = stage.ties.channel;
-  Supervisor supervisor(
-      stage.ties.loop, stage.guard, stage.console, stage.ties.signals, stage.terminal,
-      std::move(policy),
-      {.verdict = [&](const Outcome& verdict, int others) { take_verdict(stage, verdict, others); },
-       .second_interrupt =
-           [&] {
-             stage.voice.error("interrupted again: killing what is left");
-             channel.tell_kill();
-           },
-       .workers_done =
-           [&] {
-             if (stage.conductor != nullptr) stage.conductor->workers_done();
-           },
-       .ended_well =
-           [&](int process) {
-             if (stage.conductor != nullptr) stage.conductor->ended_well(process);
-           },
-       .only_complains = [&](int process) { return stage.aftermath.blames_another(process); },
-       .ended =
-           [&](int process) {
-             if (stage.store_door != nullptr && process == 0) stage.store_door->rank_zero_is_gone();
-           }});
+  Supervisor supervisor(stage.ties.loop, stage.guard, stage.console, stage.ties.signals,
+                        stage.terminal, std::move(policy), supervisor_news(stage));
   channel.set_events({.stop = [&](const StopCause& cause) { supervisor.stop_because(cause); },
                       .kill = [&] { supervisor.kill_now(); },
                       .verdict = [&](const JobVerdict& verdict) { stage.early_verdict = verdict; },

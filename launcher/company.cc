@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/company.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,6 +12,7 @@
 #include "launcher/job/errors.h"
 #include "launcher/os/alarm.h"
 #include "launcher/os/ipv4.h"
+#include "launcher/os/own_directory.h"
 #include "launcher/os/read_file.h"
 #include "launcher/site/visible_cards.h"
 
@@ -26,10 +24,9 @@ constexpr std::chrono::seconds kForTheFirstTask{3};
 // Named by the user, then nowhere else; otherwise where they are installed beside the launcher.
 std::vector<std::string> plugin_directories(const Environment& env) {
   if (const auto named = lookup(env, "PADDLE_LAUNCH_PLUGIN_DIR")) return {*named};
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return {};
-  return {(self.parent_path().parent_path() / "lib" / "paddle-launch").string()};
+  const std::filesystem::path own = own_directory();
+  if (own.empty()) return {};
+  return {(own.parent_path() / "lib" / "paddle-launch").string()};
 }
 
 void show_error(const std::string& text) {
@@ -148,18 +145,6 @@ void Company::let_the_first_task_speak() {
 
 void Company::read_step() {
   const SlurmStep& step = *around_.step;
-  const int counted = std::accumulate(step.tasks_per_node.begin(), step.tasks_per_node.end(), 0);
-  const bool fits = counted == around_.tasks && step.nodes.size() == step.tasks_per_node.size() &&
-                    step.node < static_cast<int>(step.nodes.size()) && step.node >= 0 &&
-                    step.local >= 0 &&
-                    step.local < step.tasks_per_node[static_cast<std::size_t>(step.node)];
-  if (!fits) {
-    throw LaunchError(fmt::format(
-        "the variables of this Slurm step do not fit together: {} tasks, {} nodes, {} tasks on all "
-        "of them (SLURM_STEP_NUM_TASKS, SLURM_STEP_NODELIST, SLURM_STEP_TASKS_PER_NODE); start the "
-        "launchers with srun alone, or use srun --mpi=pmix",
-        around_.tasks, step.nodes.size(), counted));
-  }
   party_.group = group_by_counts(step.tasks_per_node, step.nodes, step.node, step.local);
 }
 

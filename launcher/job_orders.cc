@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/job_orders.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -24,17 +22,15 @@
 namespace paddle_launch {
 namespace {
 
-constexpr std::chrono::seconds kToFindTheServer{10};
 // Trainers have their grace, which we do not know.
 constexpr std::chrono::seconds kToStop{120};
-constexpr std::chrono::seconds kToLeave{2};
 
 // One visit: reads the job's book, and writes into it.
 class Visit {
  public:
   explicit Visit(const JobOrder& order)
       : order_(order),
-        etcd_(loop_, order.etcd, prefix_of(order.job_id), kToStop, true,
+        etcd_(loop_, order.etcd, prefix_of(order.job_id), kToStop,
               {.changed =
                    [this](const auto& entries) {
                      book_ = read_book(entries);
@@ -48,12 +44,12 @@ class Visit {
                    }}) {}
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
-  ~Visit() { etcd_.close(false, kToLeave); }
+  ~Visit() { etcd_.close(false, kToLeaveTheServer); }
 
   // The book of a job that is there.
   const JobBook& open() {
     if (!run_until(loop_, kToFindTheServer, [this] { return was_read_; })) {
-      throw NodeMissing(problem_.empty() ? no_answer(order_.etcd, kToFindTheServer)
+      throw NodeMissing(problem_.empty() ? no_answer(order_.etcd)
                                          : fmt::format("{} {}", order_.etcd.source, problem_));
     }
     if (book_.job && !book_.pods.empty()) return book_;

@@ -16,6 +16,7 @@
 #include "launcher/elastic_job.h"
 #include "launcher/end_on_signal.h"
 #include "launcher/job/errors.h"
+#include "launcher/launch_failure.h"
 #include "launcher/meeting.h"
 #include "launcher/nccl_gift.h"
 #include "launcher/network_check.h"
@@ -42,7 +43,7 @@ Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Mach
          Company& company, const Readiness& ready, const GiftMaker& gift,
          std::vector<std::string>& notices) {
   PodClaim claim = make_claim(job, here, ready.me, company, ready.problem_text);
-  if (ready.problem) claim.problem_status = status_of(ready.problem);
+  if (ready.problem) claim.problem_status = failure_of(ready.problem).status;
   try {
     return meet_the_others(loop, job, env, here, ready.me, company, claim, ready.preparation.offer,
                            gift, notices);
@@ -53,7 +54,7 @@ Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Mach
     if (!company.is_scheduled()) std::rethrow_exception(ready.problem);
     // Whoever started us shows the words of all nodes in one place.
     const std::string text = fmt::format("{}: {}", here.host_name, ready.problem_text);
-    if (status_of(ready.problem) == kWrongUseStatus) throw UsageError(text);
+    if (failure_of(ready.problem).status == kWrongUseStatus) throw UsageError(text);
     throw LaunchError(text);
   }
 }
@@ -118,7 +119,7 @@ Met meet_for_next_round(const Job& job, Readiness& ready, BetweenRounds between,
     tell(kSignalBase + stopped.signal, fmt::format("{}: {}", job.here.host_name, stopped.what()));
     throw;
   } catch (const std::exception& error) {
-    tell(1, fmt::format("{}: {}", job.here.host_name, error.what()));
+    tell(kLaunchErrorStatus, fmt::format("{}: {}", job.here.host_name, error.what()));
     throw;
   }
   const PodClaim claim = make_claim(spec, job.here, ready.me, job.company, "");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/launch_failure.h"
 
-#include "launcher/job/errors.h"
-
 namespace paddle_launch {
 
 LaunchFailure failure_of(const std::exception_ptr& problem) {
@@ -25,7 +23,7 @@ LaunchFailure failure_of(const std::exception_ptr& problem) {
   } catch (const NodeMissing& error) {
     return {.status = kNodeMissingStatus, .text = error.what()};
   } catch (const std::exception& error) {
-    return {.status = 1, .text = error.what()};
+    return {.status = kLaunchErrorStatus, .text = error.what()};
   }
 }
 

@@ -6,12 +6,14 @@
 #include <string>
 #include <string_view>
 
+#include "launcher/job/errors.h"
+
 namespace paddle_launch {
 
 struct LaunchFailure {
   enum class Told { AsError, OnceForAllTasks, AsRemark, Already };
 
-  int status = 1;
+  int status = kLaunchErrorStatus;
   std::string text{};
   Told told = Told::AsError;
   std::string_view kind = "launch_failed";  // in the report

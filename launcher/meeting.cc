@@ -5,7 +5,6 @@
 #include <chrono>
 #include <functional>
 #include <numeric>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -13,8 +12,8 @@
 #include "launcher/channel/secret.h"
 #include "launcher/claim.h"
 #include "launcher/identity.h"
+#include "launcher/job/pod_name.h"
 #include "launcher/os/ipv4.h"
-#include "launcher/os/random_letters.h"
 #include "launcher/os/write_patiently.h"
 #include "launcher/rendezvous/scheduler.h"
 #include "launcher/rendezvous/solo.h"
@@ -24,7 +23,6 @@
 namespace paddle_launch {
 namespace {
 
-constexpr int kHubPorts = 10;
 // Below the ports that the kernel gives away by itself.
 constexpr int kFirstStepPort = 10'000;
 constexpr std::size_t kStepPortBlocks = 2'000;

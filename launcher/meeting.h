@@ -3,7 +3,6 @@
 // missing.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 

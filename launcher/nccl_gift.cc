@@ -14,7 +14,6 @@ namespace {
 
 // A library of 200 MB on a slow shared disk takes its time.
 constexpr std::chrono::seconds kPatience{20};
-constexpr std::size_t kIdBytes = 128;
 
 std::string pack(const NcclIds& ids) {
   WireWriter out;
@@ -72,7 +71,7 @@ NcclIds unpack_gift(std::string_view gift) {
   ids.version = static_cast<int>(in.varint(INT32_MAX));
   ids.library = in.text(in.left());
   ids.ids.resize(in.count());
-  for (std::string& id : ids.ids) id = in.text(kIdBytes);
+  for (std::string& id : ids.ids) id = in.text(kNcclIdBytes);
   return in.finished_well() ? ids : NcclIds{};
 }
 

@@ -21,14 +21,12 @@ class NcclGift {
   void prepare(const JobSpec& job, const Environment& env, const Program& program);
   // Empty where NCCL is not there: the trainers then make their ids themselves, as always.
   GiftMaker maker(const JobSpec& job, const Environment& env, const Program& program);
-  // Why there are none, for whoever wants to know; empty: there are, or nobody asked.
-  const std::string& problem() const { return problem_; }
 
  private:
   std::string make(int trainers, std::uint32_t own_address);
 
   std::optional<NcclKeeper> keeper_;
-  std::string problem_;
+  std::string problem_;  // why there are none
 };
 
 NcclIds unpack_gift(std::string_view gift);

@@ -18,10 +18,6 @@
 namespace paddle_launch {
 namespace {
 
-// The hub, which knows who is missing, is the first to lose its patience.
-constexpr std::chrono::seconds kPatienceWithHub{10};
-constexpr std::chrono::seconds kLastWord{2};
-
 // Who would have told it is gone.
 struct HubLost : NodeMissing {
   using NodeMissing::NodeMissing;
@@ -135,7 +131,7 @@ Met meet_again(EventLoop& loop, const JobSpec& job, const Company& company, Betw
     if (!company.speaks()) throw AlreadyTold{kNodeMissingStatus};
     throw;
   } catch (const LaunchError&) {
-    if (!company.speaks()) throw AlreadyTold{1};
+    if (!company.speaks()) throw AlreadyTold{};
     throw;
   }
 }

@@ -2,8 +2,6 @@
 // Every meeting of a job but its first: over the connections that the round before has left.
 #pragma once
 
-#include <chrono>
-
 #include "launcher/channel/connections.h"
 #include "launcher/company.h"
 #include "launcher/job/job_spec.h"

@@ -103,7 +103,7 @@ RoundEnd play(const Job& job, const Readiness& ready, const Met& met, Remarks re
                          signal_name(stopped.signal)));
     throw;
   } catch (const std::exception& error) {
-    withdraw(*met.channel, node, StopCause::Kind::NotStarted, 1,
+    withdraw(*met.channel, node, StopCause::Kind::NotStarted, kLaunchErrorStatus,
              fmt::format("node {} could not start: {}", plan.processes.host, error.what()));
     throw;
   }

@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "launcher/os/random_letters.h"
+#include "launcher/job/pod_name.h"
+#include "launcher/os/own_directory.h"
 #include "launcher/report_file.h"
 #include "launcher/run/log_directory.h"
 #include "launcher/server_preparation.h"
@@ -109,7 +110,7 @@ Preparation prepare(const JobSpec& job, const Environment& env, const Machine& h
                     const std::string& host, const NodeShare& share, bool is_awaited,
                     bool is_first) {
   Preparation ready;
-  ready.program = find_program(job.script, env);
+  ready.program = find_program(job.script, env, own_directory().string());
   if (job.console != ConsoleMode::Direct) ready.log_dir = absolute_directory(job.log_dir);
   if (job.report) check_report_file(*job.report);
   ready.open_files_given = raise_open_files();

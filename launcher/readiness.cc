@@ -47,16 +47,6 @@ Readiness get_ready(const JobSpec& job, const Environment& env, const Machine& h
   return ready;
 }
 
-int status_of(const std::exception_ptr& problem) {
-  try {
-    std::rethrow_exception(problem);
-  } catch (const UsageError&) {
-    return kWrongUseStatus;
-  } catch (...) {
-    return 1;
-  }
-}
-
 // A port that was named is given back first.
 void prepare_again(const JobSpec& job, const Environment& env, const Machine& here,
                    const Company& company, Readiness& ready) {

@@ -31,7 +31,4 @@ Readiness get_ready(const JobSpec& job, const Environment& env, const Machine& h
 void prepare_again(const JobSpec& job, const Environment& env, const Machine& here,
                    const Company& company, Readiness& ready);
 
-// What a launcher by itself would end with.
-int status_of(const std::exception_ptr& problem);
-
 }  // namespace paddle_launch

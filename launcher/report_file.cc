@@ -4,19 +4,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/os/replace_file.h"
 #include "launcher/os/side_process.h"
-#include "launcher/run/log_directory.h"
 
 namespace paddle_launch {
 namespace {
 
-constexpr std::chrono::seconds kPatienceWithDisk{5};
 constexpr mode_t kMode = 0666;
 
 // Replacing the file behind a symbolic link leaves the link as it is.

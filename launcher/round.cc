@@ -7,13 +7,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <map>
 #include <memory>
 #include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "launcher/acts.h"
@@ -22,6 +19,7 @@
 #include "launcher/keeping_step.h"
 #include "launcher/open_store_door.h"
 #include "launcher/opening.h"
+#include "launcher/os/replace_file.h"
 #include "launcher/os/signals.h"
 #include "launcher/run/console.h"
 #include "launcher/run/log_directory.h"

@@ -6,7 +6,6 @@
 #include <sys/types.h>
 
 #include <functional>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>

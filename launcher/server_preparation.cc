@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/job/port.h"
 #include "launcher/plan/old_env.h"
 #include "launcher/plan/pod_roles.h"
 #include "launcher/site/choose_cards.h"
@@ -16,8 +17,6 @@
 
 namespace paddle_launch {
 namespace {
-
-constexpr int kLastPort = 65535;
 
 // "server 0" where its place in the list is known.
 std::string name_in_messages(const RoleOffer& offer) {

@@ -9,7 +9,6 @@
 #include <exception>
 #include <iostream>
 #include <string_view>
-#include <utility>
 
 #include "launcher/job/own_function.h"
 #include "launcher/launch.h"

@@ -77,6 +77,12 @@ std::optional<int> GivenOptions::number(std::string_view key) const {
   return static_cast<int>(*number);
 }
 
+std::optional<std::chrono::milliseconds> GivenOptions::duration(std::string_view key) const {
+  const GivenOption* const given = find(key);
+  if (given == nullptr) return std::nullopt;
+  return std::chrono::milliseconds(parse_thousandths(given->value).value_or(0));
+}
+
 bool GivenOptions::is_true(std::string_view key) const { return text(key) == "True"; }
 
 const GivenOption* card_option(const GivenOptions& given) {

@@ -164,7 +164,8 @@ constexpr Option kOptions[] = {
     {"--stop", Group::Elastic, "", Flag(), "", "", "Without a script: end a running elastic job."},
 
     {"--python", Group::Launcher, "PATH", AnyText(), "python on PATH", "",
-     "The Python interpreter that runs the script or module."},
+     "The Python interpreter that runs the script or module. A launcher in a virtual environment "
+     "takes that one's."},
     {"--assume_gpus", Group::Launcher, "", Flag(), "", "PADDLE_LAUNCH_ASSUME_GPUS",
      "Take the named cards to be there without looking: to try a job on a machine without cards."},
     {"--bind", Group::Launcher, "HOW", OneOf{"none|numa"}, "none", "",

@@ -192,9 +192,9 @@ struct Reader {
 
   ValueReading operator()(Seconds) const {
     const std::optional<long long> thousandths = parse_thousandths(text);
-    if (thousandths && *thousandths <= kLongestGrace * 1000LL) return accepted(std::string(text));
+    if (thousandths && *thousandths <= kMostSeconds * 1000LL) return accepted(std::string(text));
     return refused(
-        fmt::format("it takes seconds from 0 to {}, decimals allowed (2.5)", kLongestGrace));
+        fmt::format("it takes seconds from 0 to {}, decimals allowed (2.5)", kMostSeconds));
   }
 
   ValueReading operator()(PluginName) const {

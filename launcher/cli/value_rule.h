@@ -7,6 +7,8 @@
 #include <string_view>
 #include <variant>
 
+#include "launcher/job/port.h"
+
 namespace paddle_launch {
 
 struct AnyText {};  // anything but nothing
@@ -47,10 +49,10 @@ using ValueRule =
                  EndpointList, StageNumbers, StageDevices, HostAndPort, EtcdServers, RestartOn,
                  UserAndPassword, LogLevelWord, PortRange, Seconds, PluginName, ActsAtOnce>;
 
-inline constexpr int kHighestPort = 65535;
+inline constexpr int kHighestPort = kLastPort;
 inline constexpr int kMostNodes = 100000;
-inline constexpr int kLongestGrace = 86400;
-inline constexpr int kMostOnANode = 4096;  // processes of one role
+inline constexpr int kMostSeconds = 86400;  // a day
+inline constexpr int kMostOnANode = 4096;   // processes of one role
 
 struct ValueReading {
   std::string value;    // in one spelling: True/False, digits without leading zeros, no blanks

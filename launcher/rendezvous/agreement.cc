@@ -120,6 +120,11 @@ std::vector<std::string> oddities(const OfferMessage& one,
   return texts;
 }
 
+std::string no_such_place(const OfferMessage& pod, int nodes) {
+  return fmt::format("{} says --rank {}, and there are {} nodes; ranks of nodes begin at 0",
+                     node_name(pod), pod.claim.place.value_or(0), nodes);
+}
+
 std::string both_claim(const OfferMessage& one, const OfferMessage& other) {
   return fmt::format(
       "two launchers claim {}: {} and {}; stop one of them, or, if these are two jobs, give each "

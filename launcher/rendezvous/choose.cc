@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// See choose.h.
 #include "launcher/rendezvous/choose.h"
 
 #include <utility>

@@ -8,11 +8,10 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "launcher/channel/secret.h"
 #include "launcher/job/errors.h"
-#include "launcher/os/random_letters.h"
+#include "launcher/job/pod_name.h"
 #include "launcher/os/run_until.h"
 #include "launcher/os/wall_clock.h"
 #include "launcher/text/hex.h"
@@ -20,16 +19,14 @@
 namespace paddle_launch {
 namespace {
 
-constexpr std::chrono::seconds kToFindTheServer{10};
 constexpr std::chrono::milliseconds kBetweenTries{500};
-constexpr std::chrono::seconds kToLeave{2};
 
 }  // namespace
 
 JobRegister::JobRegister(EventLoop& loop, RegisterSettings settings)
     : loop_(loop), settings_(std::move(settings)), silent_(loop), again_(loop) {
   etcd_.emplace(
-      loop, settings_.spec.etcd, prefix_of(settings_.job_id), settings_.spec.ttl, true,
+      loop, settings_.spec.etcd, prefix_of(settings_.job_id), settings_.spec.ttl,
       EtcdEvents{.changed = [this](const auto& entries) { take(entries); },
                  .connection = [this](const std::string& problem) { take_connection(problem); }});
 }
@@ -41,7 +38,7 @@ void JobRegister::open(const std::string& host, int port) {
   mind_own_entry();
   if (wait_until([this] { return is_booked(); }, kToFindTheServer)) return;
   const EtcdSpec& etcd = settings_.spec.etcd;
-  if (problem_.empty()) throw NodeMissing(no_answer(etcd, kToFindTheServer));
+  if (problem_.empty()) throw NodeMissing(no_answer(etcd));
   throw NodeMissing(
       fmt::format("{} {}{}", etcd.source, problem_,
                   says_what_to_do(problem_)
@@ -205,7 +202,7 @@ void JobRegister::leave(bool job_is_over) {
   changed_ = {};
   silence_ = {};
   if (job_is_over) etcd_->change({.delete_all = true}, [](const EtcdAnswer&) {});
-  etcd_->close(job_is_over, kToLeave);
+  etcd_->close(job_is_over, kToLeaveTheServer);
 }
 
 }  // namespace paddle_launch

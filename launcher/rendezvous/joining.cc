@@ -15,7 +15,6 @@ namespace paddle_launch {
 namespace {
 
 constexpr std::chrono::seconds kTick{1};
-constexpr std::chrono::seconds kLastWord{2};
 
 }  // namespace
 

@@ -20,7 +20,6 @@ namespace {
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::milliseconds kFirstPause{50};
 constexpr std::chrono::milliseconds kLongestPause{1000};
-constexpr std::chrono::seconds kPatienceWithHub{10};
 
 std::string hub_text(const TcpSettings& settings) {
   const int first = settings.ports.front();

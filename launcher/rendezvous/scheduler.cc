@@ -17,8 +17,6 @@
 namespace paddle_launch {
 namespace {
 
-constexpr int kBacklog = 4096;
-
 // What task 0 tells everybody.
 struct TheWay {
   Key secret{};
@@ -122,7 +120,7 @@ void Scheduler::share_the_way(int trainers, const GiftMaker& gift) {
     way.secret = random_key();
     way.addresses = own_addresses();
     const bool is_one = way.addresses.size() == 1;
-    listener_ = listen_on(is_one ? way.addresses.front() : 0, 0, kBacklog);
+    listener_ = listen_on(is_one ? way.addresses.front() : 0, 0, kHubBacklog);
     way.port = local_port(listener_.get());
     if (gift) way.gift = gift(trainers, way.addresses.front());
   }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which cards this node's trainers use.
 #include "launcher/site/choose_cards.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which port numbers may be handed out at all.
 #include "launcher/site/port_candidates.h"
 
 #include <algorithm>
 #include <charconv>
-#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/job/port.h"
 #include "launcher/os/read_file.h"
 
 namespace paddle_launch {
 namespace {
 
-constexpr int kLastPort = 65535;
 constexpr int kUsualFirst = 20000;
-constexpr int kLowestFirst =
-    10000;  // below live the well-known services, and Paddle's own 6070 and 6170
+// Below live the well-known services, and Paddle's own 6070 and 6170.
+constexpr int kLowestFirst = 10000;
 
 constexpr PortSpan kKernelDefault{32768, 60999};
 

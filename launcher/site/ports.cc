@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TCP ports of a node's trainers and of PADDLE_MASTER. A port is first reserved among launchers
-// and only then tested: a test must not stand in the way of the trainer whose port it is.
+// A port is first reserved among launchers and only then tested: a test must not stand in the way
+// of the trainer whose port it is.
 #include "launcher/site/ports.h"
 
 #include <netinet/in.h>
@@ -13,18 +13,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/job/port.h"
 #include "launcher/site/port_candidates.h"
 #include "launcher/site/port_owner.h"
 
 namespace paddle_launch {
 namespace {
-
-constexpr int kLastPort = 65535;
 
 UniqueFd open_socket(int family, int type) {
   UniqueFd opened(socket(family, type | SOCK_CLOEXEC, 0));

@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
@@ -41,14 +40,22 @@ std::optional<std::string> find_on_path(std::initializer_list<std::string_view> 
   }
 }
 
-std::string find_python(const Script& script, const Environment& env) {
-  if (!script.python) {
-    const auto found = find_on_path({"python", "python3"}, env);
-    if (found) return *found;
-    throw UsageError(
-        "no python and no python3 is on PATH; install one, or name an interpreter with --python");
-  }
-  const std::string& wish = *script.python;
+// Whoever calls venv/bin/paddle-launch by its path means that environment, active or not.
+std::optional<std::string> python_of_environment(const std::string& own_directory) {
+  const std::string python = own_directory + "/python";
+  const bool is_environment = access((own_directory + "/../pyvenv.cfg").c_str(), F_OK) == 0;
+  if (own_directory.empty() || !is_environment || !is_executable_file(python)) return std::nullopt;
+  return python;
+}
+
+std::string usual_python(const Environment& env, const std::string& own_directory) {
+  if (const auto own = python_of_environment(own_directory)) return *own;
+  if (const auto found = find_on_path({"python", "python3"}, env)) return *found;
+  throw UsageError(
+      "no python and no python3 is on PATH; install one, or name an interpreter with --python");
+}
+
+std::string named_python(const std::string& wish, const Environment& env) {
   if (wish.find('/') == std::string::npos) {
     const auto found = find_on_path({std::string_view(wish)}, env);
     if (found) return *found;
@@ -94,13 +101,15 @@ std::string find_executable(const std::string& script, const Environment& env) {
 
 }  // namespace
 
-Program find_program(const Script& script, const Environment& env) {
+Program find_program(const Script& script, const Environment& env,
+                     const std::string& own_directory) {
   if (script.function != nullptr) return {script.name, {script.name}, script.function};
   Program program;
   const bool is_python = script.name.ends_with(".py");
   if (script.is_module || is_python) {
     if (!script.is_module) check_readable_script(script.name);
-    program.path = find_python(script, env);
+    program.path =
+        script.python ? named_python(*script.python, env) : usual_python(env, own_directory);
     program.argv = {program.path, "-u"};
     if (script.is_module) program.argv.emplace_back("-m");
     program.argv.push_back(script.name);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUDA_VISIBLE_DEVICES and its relatives for other cards say.
 #include "launcher/site/visible_cards.h"
 
 #include <algorithm>

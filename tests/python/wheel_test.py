@@ -124,9 +124,11 @@ class WheelTest(LauncherCase):
         programs = environment / "bin"
         self.write("train.py", "import os, sys\nprint(os.environ['PADDLE_TRAINERS_NUM'], sys.prefix)\n")
         self.assertIn(VERSION, self.do(programs / "paddle-launch", "--version"))
-        for program in ("paddle-launch", "fleetrun"):
-            words = ["--quiet", "--nproc_per_node=2", f"--python={programs / 'python'}", "train.py"]
+        for program in ("paddle-launch", "fleetrun"):  # by their paths: the environment is not active
+            words = ["--quiet", "--nproc_per_node=2", "train.py"]
             self.assertEqual(self.do(programs / program, *words), f"2 {environment}\n")
+            words.insert(0, f"--python={sys.executable}")
+            self.assertEqual(self.do(programs / program, *words), f"2 {sys.prefix}\n")
         words = ["-m", "paddle_launch", "--quiet", "--nproc_per_node=2", "train.py"]
         self.assertEqual(self.do(programs / "python", *words), f"2 {environment}\n")
         self.write("program.py", HEADER + WORK)

@@ -13,12 +13,6 @@ constexpr const char* kList = "10.0.0.1,10.0.0.2";
 constexpr const char* kTwoNodes = "--ips=10.0.0.1,10.0.0.2";
 constexpr const char* kMaster = "--master=10.0.0.1:6768";
 
-void expect_errors(const std::vector<ErrorRow>& rows) {
-  for (const ErrorRow& row : rows) {
-    EXPECT_EQ(missing_part(row), "");
-  }
-}
-
 TEST(NodesOfJob, AreOneByDefault) {
   const JobSpec job = job_of({"train.py"});
   EXPECT_FALSE(job.has_several_nodes());

@@ -13,10 +13,6 @@ ServerSpec servers_with(const Words& options, const Environment& env = {}) {
   return job_with(options, env).servers.value();
 }
 
-void expect_errors(const std::vector<ErrorRow>& rows) {
-  for (const ErrorRow& row : rows) EXPECT_EQ(missing_part(row), "");
-}
-
 TEST(ServersOfJob, AreNumbersForEachNode) {
   const JobSpec job = job_with({"--server_num=1", "--worker_num=4"});
   EXPECT_EQ(job.mode, Mode::ParameterServer);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A name that nobody else has.
+// POD_NAME: letters by which a pod is told from all others, of this job and of any.
 #pragma once
 
+#include <cstddef>
 #include <random>
 #include <string>
 
