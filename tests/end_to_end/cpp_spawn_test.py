@@ -227,6 +227,15 @@ class LeftoversTest(SpawnCase):
         run.wait()
         self.assert_gone([launcher, *pids.values()])
 
+    def test_nothing_stays_when_a_program_that_ignores_sigterm_is_killed(self):
+        def deaf():
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        run = self.start_spawn("wait", nprocs=2, TRY_GRACE="600000", preexec_fn=deaf)
+        pids = self.wait_ready(2)
+        run.send(signal.SIGKILL)
+        run.wait()
+        self.assert_gone(pids.values())
+
     def test_nothing_stays_when_the_program_ends_without_joining(self):
         run = self.spawn("exit_without_join", nprocs=2, TRY_NO_JOIN="1")
         self.assert_status(run, 5)

@@ -3,6 +3,7 @@
 
 import os
 import re
+import resource
 import signal
 import socket
 import sys
@@ -150,6 +151,14 @@ class RestartTest(RestartCase):
                              ARRIVE + "[ $PADDLE_LAUNCH_ROUND = 1 ] || kill -SEGV $$", count=1)
         self.assert_status(run, 0)
         self.assertEqual(self.table(run)[0], (0, 0, 1, 1, "rank 0 failed: killed by SIGSEGV"))
+
+    def test_trainers_of_every_round_get_the_limit_on_open_files_that_the_launcher_was_given(self):
+        def few():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (200, 300))
+        run = self.run_again("--max_restart=1", NO_PAUSE, SH, "-c", "ulimit -Sn; exit $((1 - PADDLE_LAUNCH_ROUND))",
+                             count=1, preexec_fn=few)
+        self.assert_status(run, 0)
+        self.assertEqual(run.out, b"200\n200\n")
 
     def test_launchers_do_not_grow_from_round_to_round(self):
         run = self.start_again("--max_restart=6", NO_PAUSE, SH, "-c",

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 
 #include <gtest/gtest.h>
@@ -194,6 +195,7 @@ TEST_F(Fake, ItGoesWithItsObject) {
 std::string stderr_of_a_launcher(const NcclSearch& search) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) return "no pipe";
+  std::fflush(nullptr);  // what the test has not printed yet is not the launcher's
   const pid_t launcher = fork();
   if (launcher == 0) {
     dup2(ends[1], STDERR_FILENO);
