@@ -37,8 +37,8 @@ std::optional<std::string> Gathering::taken_place(int member, const OfferMessage
         node_name(offer));
   }
   if (place < settings_.nodes) return std::nullopt;
-  return fmt::format("{} says --rank {}, and there are {} nodes; ranks of nodes begin at 0",
-                     node_name(offer), place, settings_.nodes);
+  return fmt::format("{} says --rank={}, and there are {} nodes; give it one from 0 to {}",
+                     node_name(offer), place, settings_.nodes, settings_.nodes - 1);
 }
 
 // That neither those who have come nor those who are about to make their offer will need.

@@ -115,8 +115,8 @@ std::optional<std::string> HubMeeting::objection(const OfferMessage& offer) cons
   if (auto problem = misfit(mine_, offer)) return problem;
   if (!offer.claim.place) return std::nullopt;
   if (*offer.claim.place >= claim_.nodes) {
-    return fmt::format("{} says --rank {}, and there are {} nodes; ranks of nodes begin at 0",
-                       node_name(offer), *offer.claim.place, claim_.nodes);
+    return fmt::format("{} says --rank={}, and there are {} nodes; give it one from 0 to {}",
+                       node_name(offer), *offer.claim.place, claim_.nodes, claim_.nodes - 1);
   }
   const auto other = member_of_place_.find(*offer.claim.place);
   if (other == member_of_place_.end()) return std::nullopt;
