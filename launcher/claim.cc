@@ -56,7 +56,7 @@ void take_old_place(const OldRole& old, PodClaim& claim) {
   claim.place = old.place();
   claim.name = old.mine.role == Role::Server
                    ? "to be server " + old.server_hosts.at(static_cast<std::size_t>(old.mine.index))
-                   : fmt::format("PADDLE_TRAINER_ID {}", old.mine.index);
+                   : fmt::format("PADDLE_TRAINER_ID={}", old.mine.index);
 }
 
 }  // namespace

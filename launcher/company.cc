@@ -101,7 +101,7 @@ void Company::gather_through_plugins() {
       "{} started {} launchers together, and on {} none of the plugins that join them can be "
       "used:\n{}\n"
       "Install paddle-launch with its plugins and the MPI or PMIx library on every node, say with "
-      "PADDLE_LAUNCH_PLUGIN_DIR where the plugins are, or name the nodes with --bootstrap tcp and "
+      "PADDLE_LAUNCH_PLUGIN_DIR where the plugins are, or name the nodes with --bootstrap=tcp and "
       "--ips.",
       around_.launched_by.empty() ? "somebody" : around_.launched_by,
       around_.tasks == 0 ? "perhaps several" : std::to_string(around_.tasks), here_.host_name,
@@ -126,12 +126,12 @@ std::vector<std::string> Company::contradictions(const JobSpec& job, const Roste
     fits = job.ips[node] == hosts[node] || job.ips[node] == names[node];
   }
   if (job.ips_given && !fits) {
-    return {fmt::format("{} {} is not what counts: {}", job.ips_source, fmt::join(job.ips, ","),
+    return {fmt::format("{}={} is not what counts: {}", job.ips_source, fmt::join(job.ips, ","),
                         truth)};
   }
   const bool has_master = job.master && job.nnodes != group().nodes;
   if (!has_master) return {};
-  return {fmt::format("--master {}:{} with --nnodes {} is not what counts: {}", job.master->host,
+  return {fmt::format("--master={}:{} with --nnodes={} is not what counts: {}", job.master->host,
                       job.master->port, job.nnodes, truth)};
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "launcher/etcd/etcd.h"
+#include "launcher/etcd/etcd_problem.h"
 #include "launcher/job/errors.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/print_out.h"
@@ -48,12 +49,12 @@ class Visit {
 
   // The book of a job that is there.
   const JobBook& open() {
-    if (!run_until(loop_, kToFindTheServer, [this] { return was_read_; })) {
-      throw NodeMissing(problem_.empty() ? no_answer(order_.etcd)
-                                         : fmt::format("{} {}", order_.etcd.source, problem_));
+    run_until(loop_, kToFindTheServer, [this] { return was_read_ || is_refusal(problem_); });
+    if (!was_read_) {
+      throw NodeMissing(why_etcd_is_no_use(order_.etcd, problem_, kToFindTheServer));
     }
     if (book_.job && !book_.pods.empty()) return book_;
-    throw LaunchError(fmt::format("--job_id {}: no such job runs at {}; check the name of the job",
+    throw LaunchError(fmt::format("--job_id={}: no such job runs at {}; check the name of the job",
                                   order_.job_id, fmt::join(order_.etcd.endpoints, ",")));
   }
 
@@ -133,8 +134,8 @@ int scale(const JobOrder& order, const std::string& from) {
   const NodeRange range = book.job->nodes;
   if (!range.is_fixed() && order.nodes < range.min) {
     throw UsageError(
-        fmt::format("--scale {}: the job {} needs at least {} nodes (--np {}); give "
-                    "{} or more, or end the job with --stop.",
+        fmt::format("--scale={}: the job {} needs at least {} nodes (--np={}); give "
+                    "{} or more, or end the job with --stop",
                     order.nodes, order.job_id, range.min, range.text(), range.min));
   }
   const std::string before = book.wanted().value_or(range).text();

@@ -88,7 +88,7 @@ void report_end(const std::string& file, const RoundEnd& end, const Rounds& roun
   const auto problem =
       write_report_file(file, job_report(end.verdict, end.status, rounds.state.restarts));
   if (!problem) return;
-  write_to_stderr_patiently(fmt::format("paddle-launch: warning: --report {}\n", *problem),
+  write_to_stderr_patiently(fmt::format("paddle-launch: warning: --report={}\n", *problem),
                             std::chrono::seconds(1));
 }
 

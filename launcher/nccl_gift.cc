@@ -47,8 +47,8 @@ GiftMaker NcclGift::maker(const JobSpec& job, const Environment& env, const Prog
     prepare(job, env, program);
     std::string gift = make(trainers, own_address);
     if (gift.empty() && job.nccl_lib) {
-      throw UsageError("--nccl_lib " + *job.nccl_lib + ": " + problem_ +
-                       "; name the libnccl.so.2 that the trainers load, or leave --nccl_lib out");
+      throw UsageError("--nccl_lib=" + *job.nccl_lib + ": " + problem_ +
+                       "; name the libnccl.so.2 that the trainers load, or leave out --nccl_lib");
     }
     return gift;
   };

@@ -49,7 +49,7 @@ void run_hook(const Job& job, const PodPlan& plan, Remarks& remarks) {
   for (std::string& line : hook_lines(hook.output)) lines.push_back(std::move(line));
   if (hook.problem.empty()) return;
   remarks.warnings.push_back(
-      fmt::format("--elastic_pre_hook \"{}\": {}; the round begins all the same",
+      fmt::format("--elastic_pre_hook='{}': {}; the round begins all the same",
                   one_line(elastic->pre_hook), hook.problem));
 }
 

@@ -73,7 +73,7 @@ std::vector<std::string> more_cards_than_given(const Environment& env, const Cho
   if (!given || static_cast<long long>(chosen.cards.size()) <= *given) return {};
   return {fmt::format(
       "Slurm gave this job {} cards of this node (SLURM_GPUS_ON_NODE) and {} are used: some may "
-      "belong to another job; leave --gpu-bind=none out, or name yours with --gpus",
+      "belong to another job; leave out --gpu-bind=none, or name yours with --gpus",
       *given, chosen.cards.size())};
 }
 

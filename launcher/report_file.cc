@@ -57,7 +57,7 @@ void check_report_file(const std::string& path) {
       run_aside(kPatienceWithDisk, [&path] { return try_to_write(path).value_or(std::string()); });
   if (problem && problem->empty()) return;
   throw UsageError(
-      fmt::format("--report {}; name a file in a directory that is there and that you may write to",
+      fmt::format("--report={}; name a file in a directory that is there and that you may write to",
                   problem.value_or(path + ": the file system does not answer")));
 }
 

@@ -37,11 +37,11 @@ NamedPort from_start(const JobSpec& job, int offset, std::string whose) {
   if (port > kLastPort) {
     throw UsageError(
         fmt::format("{}={}: the port of {} would be {}, but ports go from 1 to {}; "
-                    "choose another first port.",
+                    "choose another first port",
                     job.start_port_source, *job.start_port, whose, port, kLastPort));
   }
   return {port, std::move(whose), fmt::format("{}={}", job.start_port_source, *job.start_port),
-          fmt::format("choose another first port, or leave {} out to get free ones",
+          fmt::format("choose another first port, or leave out {} to get free ones",
                       job.start_port_source)};
 }
 
@@ -103,7 +103,7 @@ void check_old_variables(const JobSpec& job, const std::vector<RoleOffer>& roles
   }
   if (problem) {
     throw UsageError(fmt::format(
-        "--legacy_env: {}; give each host one server and all the same port, or leave it out.",
+        "--legacy_env: {}; give each host one server and all the same port, or leave it out",
         *problem));
   }
 }

@@ -37,7 +37,7 @@ std::string program_name(const std::vector<std::string>& argv) {
 [[noreturn]] void refuse_without_script(std::string_view program) {
   throw UsageError(
       fmt::format("training_script is missing: the command line names no script to run; {} (see "
-                  "--help for the options).",
+                  "--help for the options)",
                   usage_line(program)));
 }
 

@@ -55,7 +55,7 @@ class Cutter {
     if (name.empty()) {
       throw UsageError(
           "training_script is an empty word: give the path of a script, or leave out "
-          "the empty quotes (an unset shell variable?).");
+          "the empty quotes (an unset shell variable?)");
     }
     cut_.script = name;
     cut_.script_args.assign(words_.begin() + static_cast<std::ptrdiff_t>(next_), words_.end());
@@ -77,7 +77,7 @@ class Cutter {
   std::string value_of(const Option& option, const std::string& name,
                        const std::optional<std::string>& value) {
     if (value && std::holds_alternative<Flag>(option.rule)) {
-      throw UsageError(fmt::format("{0}={1}: {0} takes no value; write {0} alone, or leave it out.",
+      throw UsageError(fmt::format("{0}={1}: {0} takes no value; write {0} alone, or leave it out",
                                    name, *value));
     }
     if (value) return *value;
@@ -86,13 +86,13 @@ class Cutter {
     const std::string found = next_ < words_.size() ? fmt::format("{} follows it", words_[next_])
                                                     : std::string("the command line ends after it");
     throw UsageError(
-        fmt::format("{0} needs a value, and {1}: write {0}={2}.", name, found, option.metavar));
+        fmt::format("{0} needs a value, and {1}: write {0}={2}", name, found, option.metavar));
   }
 
   void act_at_once(const std::string& name, const std::optional<std::string>& value) {
     if (value) {
       throw UsageError(
-          fmt::format("{0}={1}: {0} is not written with \"=\"; see --help.", name, *value));
+          fmt::format("{0}={1}: {0} is not written with '='; see --help", name, *value));
     }
     if (name == "--version") {
       cut_.asks_version = true;
@@ -105,7 +105,8 @@ class Cutter {
 
   void take_module() {
     if (next_ >= words_.size() || words_[next_].empty() || looks_like_option(words_[next_])) {
-      throw UsageError("-m needs the name of a Python module after it, as in: -m package.train.");
+      throw UsageError(
+          "-m needs the name of a Python module after it: write it as in -m package.train");
     }
     cut_.is_module = true;
     take_script(words_[next_++]);

@@ -127,10 +127,10 @@ std::optional<ElasticSpec> elastic_of_job(const ModeChoice& mode, const Environm
   const GivenOption& nodes = choose_nodes(*server, given, remarks);
   check_job_id(*server, given);
   if (given.find("job_id") == nullptr) {
-    remarks.notices.push_back(fmt::format(
-        "--job_id is not given: the job is called \"default\" at {}, where any other job "
-        "without a name would be taken for it",
-        said(*server)));
+    remarks.notices.push_back(
+        fmt::format("--job_id is not given: the job is called 'default' at {}, where any other job "
+                    "without a name would be taken for it",
+                    said(*server)));
   }
   ElasticSpec elastic;
   elastic.etcd = etcd_of_options(*server, given, env, remarks);

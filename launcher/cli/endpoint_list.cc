@@ -28,7 +28,7 @@ bool is_broken_address(std::string_view host) {
 // As a clause; empty: none.
 std::string problem_of_host(std::string_view host) {
   if (!std::all_of(host.begin(), host.end(), is_of_a_host)) {
-    return fmt::format("\"{}\" is no host name and no IPv4 address", host);
+    return fmt::format("'{}' is no host name and no IPv4 address", host);
   }
   if (is_broken_address(host)) return fmt::format("{} is no IPv4 address", host);
   return {};
@@ -136,7 +136,7 @@ ValueReading read_stage_devices(std::string_view text) {
     const std::string_view device = without_blanks(part);
     if (device != "cpu" && device != "gpu" && device != "xpu") {
       return {{},
-              fmt::format("\"{}\" is no device: it takes cpu, gpu or xpu for each stage, as in "
+              fmt::format("'{}' is no device: it takes cpu, gpu or xpu for each stage, as in "
                           "cpu;gpu;cpu",
                           device)};
     }

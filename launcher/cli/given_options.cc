@@ -40,7 +40,7 @@ GivenOption accept(const Option& option, std::string_view name, std::string_view
 }
 
 void refuse_together(const GivenOption& one, const GivenOption& other, std::string_view why) {
-  throw UsageError(fmt::format("{} and {} contradict each other: {}. Please {} or {}.", said(one),
+  throw UsageError(fmt::format("{} and {} contradict each other: {}; {} or {}", said(one),
                                said(other), why, how_to_drop(one), how_to_drop(other)));
 }
 

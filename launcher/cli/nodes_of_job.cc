@@ -118,7 +118,7 @@ void take_rank(const GivenOptions& given, JobSpec& job) {
   const std::string nodes = job.nnodes == 1 ? std::string("1 node, whose only node is 0")
                                             : fmt::format("{} nodes, whose nodes are 0 to {}",
                                                           job.nnodes, job.nnodes - 1);
-  throw UsageError(fmt::format("{}: there is no node {} in a job of {}. Please {}{}.", said(*rank),
+  throw UsageError(fmt::format("{}: there is no node {} in a job of {}; {}{}", said(*rank),
                                rank->value, nodes, job.nnodes == 1 ? "" : "correct it, or ",
                                how_to_drop(*rank)));
 }

@@ -91,11 +91,11 @@ void check_place(const Environment& env, const GivenOptions& given, const JobSpe
   const auto found = std::find(job.ips.begin(), job.ips.end(), host->value);
   const std::string remedy =
       found == job.ips.end()
-          ? fmt::format("{} is not in the list: correct {}", host->value, host->name)
-          : fmt::format("{} is node {}: correct {}", host->value, found - job.ips.begin(),
+          ? fmt::format("{} is not in the list; correct {}", host->value, host->name)
+          : fmt::format("{} is node {}; correct {}", host->value, found - job.ips.begin(),
                         rank_name);
   throw UsageError(
-      fmt::format("{}, {}={} and {}={} contradict each other: node {} of the list is {}, and {}.",
+      fmt::format("{}, {}={} and {}={} contradict each other: node {} of the list is {}, and {}",
                   said(*host), rank_name, own_rank ? rank->value : lookup(env, kPlace).value_or(""),
                   kTrainers, fmt::join(job.ips, ","), *job.node_rank, there, remedy));
 }

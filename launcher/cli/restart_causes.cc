@@ -75,7 +75,7 @@ ValueReading read_restart_causes(std::string_view text) {
     const std::string_view word = without_blanks(part);
     if (!add_cause(word, causes)) {
       return {{},
-              fmt::format("\"{}\" is no cause: it takes any, code, signal, lost_node, exit codes "
+              fmt::format("'{}' is no cause: it takes any, code, signal, lost_node, exit codes "
                           "from 1 to {} and names of signals (SIGKILL), with commas",
                           word, kHighestCode)};
     }

@@ -60,7 +60,7 @@ void refuse_missing(const ModeChoice& mode, const Roles& roles) {
   }
   if (missing.empty()) return;
   throw UsageError(fmt::format(
-      "{} asks for a job with parameter servers{}, and it has {}. Please give {}, or {} to run a "
+      "{} asks for a job with parameter servers{}, and it has {}. Give {}, or {} to run a "
       "collective job.",
       said(*mode.because),
       mode.mode == Mode::ParameterServerHeter ? " and heterogeneous workers" : "",

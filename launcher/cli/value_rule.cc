@@ -93,8 +93,8 @@ ValueReading read_host_and_port(std::string_view text) {
   const std::string_view place = without_blanks(text);
   const std::size_t scheme = place.find("://");
   if (scheme != std::string_view::npos) {
-    return refused(fmt::format("it takes HOST:PORT alone, so please leave away {}",
-                               place.substr(0, scheme + 3)));
+    return refused(
+        fmt::format("it takes HOST:PORT alone, without {}", place.substr(0, scheme + 3)));
   }
   if (std::count(place.begin(), place.end(), ':') > 1) {
     return refused(

@@ -39,7 +39,7 @@ struct EtcdServers {};      // --elastic_server
 struct RestartOn {};        // --restart_on
 struct UserAndPassword {};  // NAME or NAME:PASSWORD
 struct LogLevelWord {};     // DEBUG … or Python's numbers
-struct PortRange {};        // LO:HI
+struct PortRange {};        // LOW:HIGH
 struct Seconds {};          // decimals allowed
 struct PluginName {};       // --bootstrap: letters, digits, '-' and '_', so nothing like a path
 struct ActsAtOnce {};       // -m, --help, --version: dealt with where the command line is cut

@@ -14,7 +14,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "launcher/etcd/frame_pipe.h"
@@ -73,22 +72,8 @@ struct EtcdEvents {
   std::function<void(const std::string& problem)> connection;
 };
 
-// Whether a problem's text names its remedy by itself: an option, or a right that is missing.
-inline bool says_what_to_do(std::string_view problem) {
-  return problem.find("--etcd_") != std::string_view::npos ||
-         problem.find("must be allowed") != std::string_view::npos;
-}
-
 inline constexpr std::chrono::seconds kToFindTheServer{10};
 inline constexpr std::chrono::seconds kToLeaveTheServer{2};
-
-// In place of a problem's text.
-inline std::string no_answer(const EtcdSpec& etcd) {
-  std::string servers;
-  for (const std::string& one : etcd.endpoints) servers += (servers.empty() ? "" : ",") + one;
-  return etcd.source + " " + servers + ": etcd did not answer in " +
-         std::to_string(kToFindTheServer.count()) + " s";
-}
 
 class Etcd {
  public:

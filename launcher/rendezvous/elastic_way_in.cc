@@ -35,7 +35,7 @@ std::string Elastic::address_towards_etcd() const {
     if (source) return format_ipv4(*source);
   }
   throw NodeMissing(fmt::format(
-      "{} {}: no way leads there from this node; check the name, or say with --host which address "
+      "{}={}: no way leads there from this node; check the name, or say with --host which address "
       "of this node the others reach",
       settings_.job.spec.etcd.source, fmt::join(settings_.job.spec.etcd.endpoints, ",")));
 }
@@ -68,8 +68,8 @@ Connections Elastic::find_hub() {
     }
     if (EventLoop::Clock::now() - began_ >= timeout) {
       throw NodeMissing(fmt::format(
-          "no way into the job {} was found in {} s: {}", settings_.job.job_id,
-          std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
+          "no way into the job {} was found in {} s: {}; look at its nodes with --status",
+          settings_.job.job_id, std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
           !register_->problem().empty() ? register_->problem()
           : leader == nullptr           ? std::string("this node could not be booked in etcd")
                               : fmt::format("{}:{}, which holds it together: {}", leader->host,

@@ -147,10 +147,12 @@ void MemberMeeting::take_roster(const RosterMessage& message) {
   roster_ = read_roster(message, claim_.ips, mine_);
   hub_ = message.hub;
   if (!roster_) {
-    refusal_ = RefusalMessage{.status = 1,
-                              .node = -1,
-                              .text = fmt::format("the hub at {} sent a roster that makes no sense",
-                                                  hub_text(settings_))};
+    refusal_ =
+        RefusalMessage{.status = 1,
+                       .node = -1,
+                       .text = fmt::format("the first node, {}, sent a list of nodes that cannot "
+                                           "be read; install the same paddle-launch on all nodes",
+                                           hub_text(settings_))};
     return loop_.stop();
   }
   warnings_ = message.warnings;

@@ -196,7 +196,11 @@ std::optional<TaskNumber> TaskMeeting::open() {
   }
   TaskNumber number;
   const bool good = std::sscanf(frame.bytes.c_str(), "%d %d", &number.task, &number.tasks) == 2;
-  if (!good) give_up("the meeting process of this task makes no sense", kLaunchErrorStatus);
+  if (!good) {
+    give_up(fmt::format("{} could not meet the others: its meeting process did not tell its number",
+                        where()),
+            kLaunchErrorStatus);
+  }
   number_ = number;
   remark_ = frame.bytes.substr(frame.bytes.find('\n') + 1);
   return number;
@@ -206,7 +210,9 @@ std::vector<std::string> TaskMeeting::gather(std::string_view mine) {
   say(MeetingWord::Gather, mine);
   auto list = unpack_list(answer().bytes);
   if (!list || list->size() != static_cast<std::size_t>(number_->tasks)) {
-    give_up(fmt::format("{} did not hear from all tasks", where()), kLaunchErrorStatus);
+    give_up(fmt::format("{} could not meet the others: it did not hear from all {} tasks", where(),
+                        number_->tasks),
+            kLaunchErrorStatus);
   }
   return std::move(*list);
 }
@@ -232,7 +238,11 @@ void TaskMeeting::wait_for_end() {
     give_up(fmt::format("{} could not take its leave: {}", where(), answer_->bytes),
             kLaunchErrorStatus);
   }
-  if (too_late) give_up(fmt::format("{} is still {}", where(), doing_), kNodeMissingStatus);
+  if (too_late) {
+    give_up(fmt::format("{} is still {}; look at the nodes whose tasks do not say this", where(),
+                        doing_),
+            kNodeMissingStatus);
+  }
   waitpid(std::exchange(child_, -1), nullptr, 0);
 }
 

@@ -22,7 +22,7 @@ namespace {
 constexpr off_t kTailBytes = 64 * 1024;
 
 [[noreturn]] void refuse(const std::string& directory, const std::string& object, int error) {
-  throw UsageError(fmt::format("--log_dir {}: {}: {}; name a directory that you may write to",
+  throw UsageError(fmt::format("--log_dir={}: {}: {}; name a directory that you may write to",
                                directory, object, std::strerror(error)));
 }
 
@@ -79,7 +79,7 @@ void prepare_log_directory(const std::string& directory, const ProcessPlan& plan
   make_directories(directory);
   struct stat status {};
   if (stat(directory.c_str(), &status) != 0) refuse(directory, "cannot look at it", errno);
-  if (!S_ISDIR(status.st_mode)) refuse(directory, "is not a directory", ENOTDIR);
+  if (!S_ISDIR(status.st_mode)) refuse(directory, "cannot be used", ENOTDIR);
   if (access(directory.c_str(), W_OK | X_OK) != 0) refuse(directory, "cannot be written", errno);
   for (const ProcessSpec& spec : plan.processes) {
     if (access(spec.log_path.c_str(), W_OK) != 0 && errno != ENOENT)
@@ -99,7 +99,11 @@ std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan,
     const int access_mode = overwrite ? O_RDWR : O_RDONLY;
     UniqueFd file(
         open(spec.log_path.c_str(), access_mode | O_CREAT | O_CLOEXEC | truncate_it, 0666));
-    if (!file) throw LaunchError(fmt::format("open {}: {}", spec.log_path, std::strerror(errno)));
+    if (!file) {
+      throw LaunchError(
+          fmt::format("cannot open the log {}: {}; make it writable, or choose another --log_dir",
+                      spec.log_path, std::strerror(errno)));
+    }
     const off_t from = lseek(file.get(), 0, SEEK_END);
     logs.push_back({.process = {spec.role, spec.rank},
                     .file = std::move(file),

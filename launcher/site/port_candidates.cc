@@ -49,10 +49,11 @@ std::vector<PortSpan> port_candidates(const PortWish& wish, int needed,
   if (wish.range) {
     const auto [first, last] = *wish.range;
     if (first < 1 || last > kLastPort || last < first) {
-      throw UsageError(fmt::format(
-          "--port_range={}:{}: ports go from 1 to 65535, the lower one first; give LO:HI, such as "
-          "20000:29999.",
-          first, last));
+      throw UsageError(
+          fmt::format("--port_range={}:{}: ports go from 1 to 65535, the lower one first; give "
+                      "LOW:HIGH, such as "
+                      "20000:29999",
+                      first, last));
     }
     return {{first, last}};
   }
@@ -65,7 +66,8 @@ std::vector<PortSpan> port_candidates(const PortWish& wish, int needed,
       "net.ipv4.ip_local_port_range is {}-{} and leaves too few ports for {} listeners, so they "
       "get ports "
       "that an outgoing connection may take before they listen; narrow it (sysctl -w "
-      "net.ipv4.ip_local_port_range='32768 60999') or name a quiet range with --port_range LO:HI.",
+      "net.ipv4.ip_local_port_range='32768 60999') or name a quiet range with "
+      "--port_range=LOW:HIGH",
       ephemeral.first, ephemeral.last, needed));
   return {{kUsualFirst, kLastPort}};
 }

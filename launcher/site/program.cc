@@ -60,11 +60,11 @@ std::string named_python(const std::string& wish, const Environment& env) {
     const auto found = find_on_path({std::string_view(wish)}, env);
     if (found) return *found;
     throw UsageError(
-        fmt::format("--python {}: no such program is on PATH; give its full path", wish));
+        fmt::format("--python={}: no such program is on PATH; give its full path", wish));
   }
   if (is_executable_file(wish)) return wish;
   throw UsageError(
-      fmt::format("--python {}: not an executable file; name a Python interpreter", wish));
+      fmt::format("--python={}: not an executable file; name a Python interpreter", wish));
 }
 
 void check_readable_script(const std::string& script) {
@@ -76,10 +76,10 @@ void check_readable_script(const std::string& script) {
   }
   if (S_ISDIR(status.st_mode)) {
     throw UsageError(
-        fmt::format("training_script {}: is a directory; give the script inside it", script));
+        fmt::format("training_script {} is a directory; give the script inside it", script));
   }
   if (access(script.c_str(), R_OK) != 0) {
-    throw UsageError(fmt::format("training_script {}: cannot be read ({}); change its permissions",
+    throw UsageError(fmt::format("training_script {} cannot be read: {}; change its permissions",
                                  script, std::strerror(errno)));
   }
 }
@@ -92,7 +92,7 @@ std::string find_executable(const std::string& script, const Environment& env) {
   check_readable_script(script);
   if (!is_executable_file(script)) {
     throw UsageError(fmt::format(
-        "training_script {}: is not executable; run `chmod +x {}`, or give it the ending .py if it "
+        "training_script {} is not executable; run `chmod +x {}`, or give it the ending .py if it "
         "is Python",
         script, script));
   }

@@ -78,7 +78,7 @@ std::string framed(const std::string& excerpt) {
 
 std::string log_part(const FailureRecord& first) {
   if (first.log_path.empty())
-    return "  log       none: it wrote straight to the console (--console direct)\n";
+    return "  log       none: it wrote straight to the console (--console=direct)\n";
   const std::string path = one_line(first.log_path);
   if (!first.log_readable) return fmt::format("  log       {} (cannot be read)\n", path);
   if (first.log_excerpt.empty())

@@ -57,7 +57,7 @@ std::string no_next_round_line(const ToldRound& ended, const RestartSpec& restar
       kind == Kind::WorkerFailed || kind == Kind::GuardLost || kind == Kind::PodLost;
   if (!is_failure || restarts.most == 0) return "";
   if (ended.state.restarts >= restarts.most) {
-    return fmt::format("not started again: no restart is left (--max_restart {})", restarts.most);
+    return fmt::format("not started again: no restart is left (--max_restart={})", restarts.most);
   }
   if (kind == Kind::PodLost && restarts.on.lost_node) {
     return "not started again: nobody could take the place of the lost node";

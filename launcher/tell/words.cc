@@ -40,15 +40,15 @@ std::string remedy(const NotStarted& problem) {
     return "the file has no #! line; add one, or give it the ending .py if it is Python";
   }
   if (problem.exec && problem.error == ENOENT)
-    return "the file or the interpreter in its #! line is missing";
+    return "the file or the interpreter in its #! line is missing; correct the one that is wrong";
   if (problem.exec && problem.error == E2BIG)
-    return "arguments and environment are too long for the kernel";
+    return "arguments and environment are too long for the kernel; shorten them";
   if (!problem.exec && problem.error == EAGAIN) {
     return "a limit on processes was reached: RLIMIT_NPROC (ulimit -u), pids.max of the cgroup, or "
-           "the kernel's "
-           "threads-max; raise it or start fewer trainers";
+           "the kernel's threads-max; raise it or start fewer trainers";
   }
-  if (!problem.exec && problem.error == ENOMEM) return "the machine is out of memory";
+  if (!problem.exec && problem.error == ENOMEM)
+    return "the machine is out of memory; start fewer processes, or free some of it";
   if (problem.step == "open the log") return "make it writable, or choose another --log_dir";
   return "the job cannot go on without it";
 }

@@ -165,7 +165,7 @@ class RangeTest(ElasticCase):
         ended = self.wait_all(runs)
         self.assertEqual(len(set(ended.values())), 1, self.all_told(runs))
         self.assertIn(ended["n1"], (7, 8))
-        self.assert_all_told(runs, "not started again: no restart is left (--max_restart 1)", "Rounds of this job")
+        self.assert_all_told(runs, "not started again: no restart is left (--max_restart=1)", "Rounds of this job")
 
     def test_a_node_whose_user_interrupts_it_leaves_and_the_others_go_on(self):
         runs = self.start_elastic(["n1", "n2", "n3"])

@@ -27,7 +27,7 @@ class OrdersTest(ElasticCase):
         self.assert_completes(runs)
         gone = self.order("--status")
         self.assert_status(gone, 1)
-        self.assert_told(gone, f"--job_id {self.job_id}: no such job runs at {self.etcd.address}")
+        self.assert_told(gone, f"--job_id={self.job_id}: no such job runs at {self.etcd.address}")
 
     def test_scale_changes_the_number_of_nodes(self):
         runs = self.start_elastic(["n1", "n2", "n3"])

@@ -132,7 +132,7 @@ class ServerTest(ElasticCase):
         for run, (address, reason) in zip(runs, cases):
             run.wait()
             self.assert_status(run, 75)
-            self.assert_told(run, f"--elastic_server {address}", reason, "check the address")
+            self.assert_told(run, f"--elastic_server: {address}", reason, "check the address")
 
     def test_stopping_a_launcher_that_waits_takes_it_out_of_etcd(self):
         runs = self.start_elastic(["n1"], np="2")

@@ -180,7 +180,7 @@ class RefusalTest(OldVariablesCase):
     def test_two_trainers_with_one_id(self):
         runs = self.type_all(*self.stand_in(), order=("ps0", "ps1", "trainer0"))
         runs["trainer1"] = self.type_on("trainer1", *self.stand_in(), PADDLE_TRAINER_ID="0")
-        self.assert_refused(runs, 1, "two launchers claim PADDLE_TRAINER_ID 0: process ", " on n3", " on n4")
+        self.assert_refused(runs, 1, "two launchers claim PADDLE_TRAINER_ID=0: process ", " on n3", " on n4")
 
     def test_one_server_twice(self):
         runs = self.type_all(*self.stand_in(), order=("ps0", "ps1", "trainer0"))

@@ -189,7 +189,7 @@ class FailureTest(RestartCase):
         job.begin()
         job.assert_ends(13)
         self.assertEqual(job.rounds(), [0, 1, 2, 3])
-        job.assert_told("not started again: no restart is left (--max_restart 3)")
+        job.assert_told("not started again: no restart is left (--max_restart=3)")
         for host in job.runs:
             self.assertEqual([row[-1] for row in job.table(host)],
                              [self.text_of(3, f"exit code {code}") for code in range(10, 14)])

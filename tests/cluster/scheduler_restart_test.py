@@ -98,7 +98,7 @@ class SchedulerRestartTest(ScheduledCase):
             with self.subTest(starter=name):
                 step.assert_ends(7)
                 self.assertEqual(step.rounds(), [0, 1])
-                step.assert_once("not started again: no restart is left (--max_restart 1)")
+                step.assert_once("not started again: no restart is left (--max_restart=1)")
                 step.assert_table(CAUSE, CAUSE)
         self.assert_empty_hosts()
 

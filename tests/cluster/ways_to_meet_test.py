@@ -104,7 +104,7 @@ class MasterTest(ClusterCase):
     def test_two_launchers_with_one_rank(self):
         runs = self.start_master(dict.fromkeys(self.names, 1), {"n2": ["--rank=1"], "n3": ["--rank=1"]})
         self.assert_all_end(runs, 1)
-        self.assert_all_told(runs, "two launchers claim --rank 1: process ", " on n2", " on n3")
+        self.assert_all_told(runs, "two launchers claim --rank=1: process ", " on n2", " on n3")
 
     def test_a_master_that_never_comes(self):
         runs = self.start_master({"n2": 1, "n3": 1}, {"n2": ["--bootstrap_timeout=2"], "n3": ["--bootstrap_timeout=2"]})

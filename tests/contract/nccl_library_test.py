@@ -44,7 +44,7 @@ class HandOver(unittest.TestCase):
                        "for i in range(3): print(ours.paddle_launch_nccl_id(i, id), id.raw.hex())\n"
                        "print(error())", TWO)
         self.assertEqual(said.splitlines(), ["2 22809", f"0 {FIRST.hex()}", f"0 {SECOND.hex()}", f"-1 {SECOND.hex()}",
-                                             "there is no id 2; there are 2"])
+                                             "there is no id 2; ask for one from 0 to 1"])
 
     def test_without_the_launcher_there_are_none(self):
         said = trainer("print(ours.paddle_launch_nccl_id_count(), error())", {})

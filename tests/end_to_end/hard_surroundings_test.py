@@ -58,6 +58,14 @@ class NoMoreProcessesTest(SurroundingsCase):
         self.assert_told(run, re.compile(r"rank \d+"), "RLIMIT_NPROC")
         self.assert_nothing_left()
 
+    def test_too_few_open_files_are_told_with_the_limit(self):
+        few = 6
+        run = self.start("/bin/true", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (few, few)))
+        run.wait()
+        self.assert_status(run, 1)
+        self.assert_told(run, "Too many open files", "raise the limit", "ulimit -n")
+        self.assert_nothing_left()
+
     def pids_controller(self):
         with open("/proc/self/mountinfo") as file:
             mounts = [(line.split()[4], line.split(" - ")[1].split()) for line in file]

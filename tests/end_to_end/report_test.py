@@ -105,7 +105,7 @@ class ReportTest(LauncherCase):
                              ("/dev/null", "is not a regular file")):
             run = self.run_launcher(f"--report={name}", SH, "-c", "echo >started")
             self.assert_status(run, 2)
-            self.assert_told(run, f"--report {name}" if name != "." else "--report ", reason, "name a file")
+            self.assert_told(run, f"--report={name}" if name != "." else "--report=", reason, "name a file")
         self.assertEqual(os.listdir(self.dir), [])
         self.assertFalse(os.path.isfile("/dev/null"))
 

@@ -113,7 +113,7 @@ class RestartTest(RestartCase):
         run = self.run_again("--max_restart=2", NO_PAUSE, SH, "-c", text)
         self.assert_status(run, 12)
         self.assertEqual(self.rounds_of(), [0, 1, 2])
-        self.assert_told(run, "not started again: no restart is left (--max_restart 2)")
+        self.assert_told(run, "not started again: no restart is left (--max_restart=2)")
         self.assertEqual([row[-1] for row in self.table(run)],
                          [failed_by_rank_1(f"exit code {code}") for code in (10, 11, 12)])
 

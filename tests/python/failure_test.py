@@ -182,7 +182,8 @@ except EOFError as error:
     print(error)
 """)
         line = "Process 0 terminated with exit code 4.\n"
-        self.assertEqual(run.out.decode(), f"{line}{line}4 True\nthis process ended without a result\n")
+        self.assertEqual(run.out.decode(), f"{line}{line}4 True\n"
+                         "this process ended without a result; join() of the job tells why\n")
 
     def test_the_error_can_be_handed_on(self):
         run = self.run_program("""\

@@ -118,7 +118,7 @@ except paddle_launch.SpawnError as error:
     print(error)
 """)
         self.assertEqual(run.out.decode().splitlines()[0], "[-15, -15] [False, False]")
-        self.assertIn("The processes were stopped: ", run.out.decode())
+        self.assertIn("the processes were stopped: ", run.out.decode())
 
     def test_a_program_waits_for_its_job_at_its_end(self):
         run = self.run_program("""\

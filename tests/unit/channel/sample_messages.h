@@ -95,7 +95,7 @@ inline OfferMessage sample_offer_message() {
                        .sort_ip = true,
                        .check = true,
                        .layout = "--server_num 2 --worker_num 3",
-                       .name = "PADDLE_TRAINER_ID 1",
+                       .name = "PADDLE_TRAINER_ID=1",
                        .command = "train.py --epochs 3",
                        .problem = "no card is visible",
                        .problem_status = 2};

@@ -83,7 +83,7 @@ TEST(CutCommandLine, RefusesAnOptionWithoutItsValue) {
 
 TEST(CutCommandLine, RefusesAValueWhereNoneIsTaken) {
   EXPECT_EQ(usage_error_of({"--quiet=1", "train.py"}),
-            "--quiet=1: --quiet takes no value; write --quiet alone, or leave it out.");
+            "--quiet=1: --quiet takes no value; write --quiet alone, or leave it out");
   EXPECT_NE(usage_error_of({"--help=1"}).find("--help is not written with"), std::string::npos);
 }
 

@@ -48,8 +48,8 @@ TEST(EndpointListRule, RefusesWhatIsNoEndpoint) {
       {"http://a:80", {"leave away http://"}},
       {"10.0.0.256:6170", {"10.0.0.256 is no IPv4 address"}},
       {"10.0.0:6170", {"10.0.0 is no IPv4 address"}},
-      {"a b:6170", {"\"a b\" is no host name"}},
-      {"a/b:6170", {"\"a/b\" is no host name"}},
+      {"a b:6170", {"'a b' is no host name"}},
+      {"a/b:6170", {"'a/b' is no host name"}},
       {"a:1;b:2", {"a:1;b:2 is no endpoint"}},
       {"a:1,b:2,a:1", {"a:1 is there twice"}},
       {"a:1,a:01", {"a:1 is there twice"}}};

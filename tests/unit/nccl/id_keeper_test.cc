@@ -156,7 +156,7 @@ TEST_F(Fake, WithoutALibraryTheProblemIsKnownBeforeItIsAsked) {
   search_.given = "/nowhere/libnccl.so.2";
   NcclKeeper asked = keeper();
   EXPECT_FALSE(asked.wait(seconds(20)));
-  EXPECT_TRUE(asked.problem().starts_with("--nccl_lib /nowhere/libnccl.so.2: no such file"))
+  EXPECT_TRUE(asked.problem().starts_with("--nccl_lib=/nowhere/libnccl.so.2: no such file"))
       << asked.problem();
   asked.ask(1, "");  // as nobody looked
   EXPECT_FALSE(asked.wait(seconds(20)));

@@ -133,8 +133,8 @@ TEST(Agreement, RpcIsComparedAsACollectiveJob) {
 
 TEST(Agreement, TwoLaunchersOfOneNameAreToldOfIt) {
   OfferMessage one = ps_pod("10.0.0.1", "PADDLE_PSERVER_IPS a,b");
-  one.claim.name = "PADDLE_TRAINER_ID 3";
-  EXPECT_EQ(both_claim(one, one).rfind("two launchers claim PADDLE_TRAINER_ID 3: process", 0), 0U);
+  one.claim.name = "PADDLE_TRAINER_ID=3";
+  EXPECT_EQ(both_claim(one, one).rfind("two launchers claim PADDLE_TRAINER_ID=3: process", 0), 0U);
 }
 
 TEST(Agreement, ALongLayoutIsComparedByItsDigest) {

@@ -67,7 +67,7 @@ TEST_F(FindProgram, TakesTheInterpreterThatWasNamed) {
             at("second/python"));
   EXPECT_EQ(find_program({.name = at("train.py"), .python = at("second/python")}, env()).path,
             at("second/python"));
-  EXPECT_NE(refusal({.name = at("train.py"), .python = "nopython"}).find("--python nopython"),
+  EXPECT_NE(refusal({.name = at("train.py"), .python = "nopython"}).find("--python=nopython"),
             std::string::npos);
 }
 
