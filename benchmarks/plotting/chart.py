@@ -6,7 +6,7 @@ import statistics
 
 OURS, PEER, YARDSTICK = "ours", "peer", "yardstick"
 YARDSTICKS = ("bare loop", "plain files", "bare connects", "/bin/true")
-LOG_SCALE_FROM = 20  # times the smallest bar: with more, that one could not be seen beside the largest
+LOG_SCALE_FROM = 20  # times the shortest bar: with more, it could not be seen beside the longest whisker
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,10 @@ class Panel:
     goal: float = None  # a line where it lies
     short_unit: str = ""  # at each bar, where `unit` is too long for that
 
+    @property
+    def name(self):
+        return f"{self.heading}, {self.unit}" if self.unit else self.heading
+
     def bars(self):
         return [one for group in self.groups for one in group.bars if not one.failed]
 
@@ -62,6 +66,7 @@ class Picture:
     title: str  # says what is better
     panels: list
     notes: list = field(default_factory=list)
+    middle: str = "median"
     whiskers: str = "min to max"
 
 
@@ -70,12 +75,12 @@ class Scale:
 
     def __init__(self, panel):
         bars = panel.bars()
-        tops = [one.high for one in bars] + ([panel.goal] if panel.goal else [])
-        bottoms = [one.low for one in bars]
-        middles = [one.middle for one in bars]
-        self.is_log = bool(bars) and min(bottoms) > 0 and max(middles) > LOG_SCALE_FROM * min(middles)
+        tops, bottoms = [one.high for one in bars], [one.low for one in bars]
+        self.is_log = bool(bars) and min(bottoms) > 0 and max(tops) > LOG_SCALE_FROM * min(
+            one.middle for one in bars)
+        tops += [panel.goal] if panel.goal else []
         if self.is_log:
-            self.ticks = decades(min(bottoms) / 1.5, max(tops))
+            self.ticks = decades(min(bottoms) / 1.1, max(tops))
         else:
             self.ticks = steps(min([0, *bottoms]), max([0, *tops]))
         ends = [self.along(self.ticks[0]), self.along(max([self.ticks[-1], *tops]))]
@@ -94,8 +99,12 @@ class Scale:
 
 
 def decades(low, high):
-    first = math.floor(math.log10(low))
-    return [10.0 ** power for power in range(first, max(math.ceil(math.log10(high)), first + 1) + 1)]
+    """1, 2, 5, 10 … or, where these are many, 1, 10, 100 …: one below both, and no more than are needed."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    few = math.log10(high / low) < 2.5
+    all_ticks = [factor * 10.0 ** power for power in powers for factor in ((1, 2, 5) if few else (1,))]
+    first = max(tick for tick in all_ticks if tick <= low)
+    return [tick for tick in all_ticks if first <= tick <= high]
 
 
 def steps(low, high):

@@ -8,7 +8,7 @@ WIDTH, MARGIN = 760, 16
 ROW, BAR = 20, 13
 ROOM_FOR_NUMBER = 86  # right of the longest whisker
 LETTER = 6.7  # the width of one, at most, at 12 px: nobody measures text here
-LEGEND = {OURS: "paddle-launch", PEER: "peers", YARDSTICK: "yardstick: the same without a launcher"}
+LEGEND = {OURS: "paddle-launch", PEER: "peers", YARDSTICK: "yardstick: the least there is to do"}
 # Blue, orange and grey also differ for those who do not see red or green. The paper is painted: a page may be dark
 # where the reader's system is light.
 STYLE = """\
@@ -60,7 +60,8 @@ def number(value, digits):
 
 
 def draw(picture):
-    sheet = Sheet([one.label for panel in picture.panels for group in panel.groups for one in group.bars])
+    groups = [group for panel in picture.panels for group in panel.groups]
+    sheet = Sheet([group.heading for group in groups] + [one.label for group in groups for one in group.bars])
     draw_heading(sheet, picture)
     for panel in picture.panels:
         draw_panel(sheet, panel)
@@ -88,7 +89,7 @@ def draw_heading(sheet, picture):
         x += 16 + len(words) * LETTER + 14
     runs = sorted({one.runs for panel in picture.panels for one in panel.bars()})
     counted = str(runs[0]) if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-    sheet.text(x, f"bar: median of {counted}, whisker: {picture.whiskers}", "soft")
+    sheet.text(x, f"bar: {picture.middle} of {counted}, whisker: {picture.whiskers}", "soft")
     sheet.y += 8
 
 
@@ -97,7 +98,7 @@ def draw_panel(sheet, panel):
     sheet.y += 22
     kind_of_scale = ", log scale" if scale.is_log else ""
     goal = f"; dashed: the goal, {panel.goal:g} {panel.unit}" if panel.goal else ""
-    sheet.text(MARGIN, f"{panel.heading}, {panel.unit}{kind_of_scale}{goal}", "head")
+    sheet.text(MARGIN, f"{panel.name}{kind_of_scale}{goal}", "head")
     top = sheet.y + 8
     bottom = top + sum(len(group.bars) * ROW + (ROW if group.heading else 6) for group in panel.groups)
     for tick in scale.ticks:
@@ -136,7 +137,7 @@ def draw_bar(sheet, panel, one, scale):
     sheet.box(one.kind, ends[0], middle - BAR / 2, max(ends[1] - ends[0], 1), BAR)
     low, high = sheet.x(scale.place(one.low)), sheet.x(scale.place(one.high))
     sheet.lines.append(f'<path class="whisker" d="M{low:.1f} {middle - 3:.1f}v6m0 -3H{high:.1f}m0 -3v6"/>')
-    sheet.text(max(high, ends[1]) + 6, f"{number(one.middle, panel.digits)} {panel.short_unit or panel.unit}")
+    sheet.text(max(high, ends[1]) + 6, f"{number(one.middle, panel.digits)} {panel.short_unit or panel.unit}".rstrip())
     sheet.y += 6
 
 
@@ -147,5 +148,5 @@ def in_words(picture):
         for group in panel.groups:
             told = "; ".join(f"{one.label}: {'failed' if one.failed else number(one.middle, panel.digits)}"
                              for one in group.bars)
-            parts.append(f"{panel.heading}, {panel.unit}{', ' + group.heading if group.heading else ''}: {told}.")
+            parts.append(f"{panel.name}{', ' + group.heading if group.heading else ''}: {told}.")
     return " ".join([*picture.notes, *parts])

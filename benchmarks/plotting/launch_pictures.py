@@ -19,7 +19,7 @@ def by_size(rows, what, counter="seconds", factor=MS):
     sizes = {}
     for row in rows:
         sizes.setdefault(int(row["case"].rsplit("/", 1)[1]), []).append(row)
-    return [Group((str(size),), f"{size} {what}", bars(sizes[size], counter, factor)) for size in sorted(sizes)]
+    return [Group((str(size),), f"{size} {what if size > 1 else what.removesuffix('s')}", bars(sizes[size], counter, factor)) for size in sorted(sizes)]
 
 
 def alone(all_bars):
@@ -68,8 +68,8 @@ def idle(document):
     rows = document["rows"]
     memory = Panel("Private memory of all processes but the trainers", "private memory, MiB", "MiB", 2,
                    by_size(rows, "sleeping trainers", "memory", 1 / MEBI))
-    switches = Panel("Context switches within 10 s", "context switches", "switches", 0,
-                     by_size(rows, "sleeping trainers", "switches", 1), short_unit=" ")
+    switches = Panel("Context switches within 10 s", "context switches", "", 0,
+                     by_size(rows, "sleeping trainers", "switches", 1))
     return [Picture("idle", "Idle", 0, "Idle: what a launcher costs while its trainers sleep. Shorter is better",
                     [memory, switches])]
 

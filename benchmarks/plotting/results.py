@@ -7,7 +7,7 @@ host's name; `trimmed` makes the same of it.
 import json
 import re
 
-DIGITS = 7  # of a second; a tenth of a microsecond is far below what differs from run to run
+DIGITS = 9  # of a second: the clock has no more
 # What Google Benchmark says of each run by itself. The rest are counters, which launch_benchmark gave it.
 GOOGLE = {"name", "family_index", "per_family_instance_index", "run_name", "run_type", "repetitions", "repetition_index",
           "threads", "iterations", "real_time", "cpu_time", "time_unit", "error_occurred", "error_message"}

@@ -22,7 +22,7 @@ def scheduler_layer(document):
     return [
         Picture("scheduler-beyond", "Schedulers", 0, "What paddle-launch adds to MPI_Init. Shorter is better",
                 beyond_mpi(by_start), ["Below 0: sooner than an MPI_Init with Open MPI's own choice of transports."],
-                "95 % interval"),
+                "difference of the medians", "95 % interval"),
         Picture("scheduler-layer", "Schedulers", 1, "What paddle-launch adds below srun and mpirun. Shorter is better",
                 [whole]),
     ]

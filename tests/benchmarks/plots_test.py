@@ -12,6 +12,7 @@ from plotting.drawing import LETTER, draw
 from plotting.results import as_text, read_results
 
 SVG = "{http://www.w3.org/2000/svg}"
+SIZES = {"title": 15, "name": 13, "small": 11, "value": 11}  # of letters, by class; else 12
 # Goals, and a table whose times were taken from traces, by hand.
 WITHOUT_RESULTS = {("", 0), ("Schedulers", 2)}
 
@@ -36,8 +37,7 @@ class DrawnPictures(unittest.TestCase):
             svg = xml.etree.ElementTree.parse(path).getroot()
             _, _, width, height = map(float, svg.get("viewBox").split())
             for text in svg.iter(SVG + "text"):
-                letter = LETTER * (1.25 if text.get("class") == "title" else 1)
-                length = len(text.text) * letter
+                length = len(text.text) * LETTER * SIZES.get(text.get("class"), 12) / 12
                 x = float(text.get("x")) - {"middle": length / 2, "end": length}.get(text.get("text-anchor"), 0)
                 with self.subTest(path.name, text=text.text):
                     self.assertGreaterEqual(x, 0)

@@ -21,8 +21,11 @@ class ScaleOfAPanel(unittest.TestCase):
     def test_is_logarithmic_where_one_bar_would_hide_another(self):
         scale = Scale(panel(bar("ours", [3]), bar("mpirun", [1010])))
         self.assertTrue(scale.is_log)
-        self.assertEqual(scale.ticks, [1, 10, 100, 1000, 10000])
-        self.assertAlmostEqual(scale.place(100), 0.5)
+        self.assertEqual(scale.ticks, [1, 10, 100, 1000])
+        self.assertAlmostEqual(scale.place(100) - scale.place(10), scale.place(10))
+
+    def test_is_logarithmic_where_a_whisker_would(self):
+        self.assertTrue(Scale(panel(bar("ours", [2]), bar("mpirun", [5, 6, 1010]))).is_log)
 
     def test_stays_linear_with_zero(self):
         self.assertFalse(Scale(panel(bar("ours", [0, 0]), bar("mpirun", [5, 5]))).is_log)
