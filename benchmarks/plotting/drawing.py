@@ -16,6 +16,7 @@ text { font: 12px sans-serif; fill: #1f2328 }
 .title { font-size: 15px; font-weight: bold }
 .head { font-weight: bold }
 .soft { fill: #57606a }
+.number { paint-order: stroke; stroke: #ffffff; stroke-width: 3px }
 .paper { fill: #ffffff }
 .ours { fill: #0072b2 } .peer { fill: #e69f00 } .yardstick { fill: #9aa4ae }
 .grid { stroke: #d8dee4 } .base { stroke: #57606a } .goal { stroke: #1f2328; stroke-dasharray: 5 3 }
@@ -23,6 +24,7 @@ text { font: 12px sans-serif; fill: #1f2328 }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3 }
   .soft { fill: #9da7b3 }
+  .number { stroke: #0d1117 }
   .paper { fill: #0d1117 }
   .ours { fill: #56b4e9 } .peer { fill: #c98a00 } .yardstick { fill: #6e7781 }
   .grid { stroke: #30363d } .base { stroke: #9da7b3 } .goal { stroke: #e6edf3 }
@@ -35,6 +37,7 @@ class Sheet:
 
     def __init__(self, labels):
         self.lines = []
+        self.numbers = []  # of a panel: over its lines, goal and all
         self.y = MARGIN
         self.left = MARGIN + round(max(map(len, labels)) * LETTER) + 10
         self.right = WIDTH - MARGIN - ROOM_FOR_NUMBER
@@ -42,10 +45,13 @@ class Sheet:
     def x(self, place):
         return self.left + place * (self.right - self.left)
 
-    def text(self, x, words, style="", anchor=""):
+    def write(self, *words, **place):
+        self.lines.append(self.text(*words, **place))
+
+    def text(self, x, words, style="", anchor="", above=0):
         style = f' class="{style}"' if style else ""
         anchor = f' text-anchor="{anchor}"' if anchor else ""
-        self.lines.append(f'<text x="{x:.1f}" y="{self.y:.1f}"{style}{anchor}>{escape(words)}</text>')
+        return f'<text x="{x:.1f}" y="{self.y - above:.1f}"{style}{anchor}>{escape(words)}</text>'
 
     def line(self, style, x, top, bottom):
         self.lines.append(f'<path class="{style}" d="M{x:.1f} {top:.1f}V{bottom:.1f}"/>')
@@ -74,10 +80,10 @@ def draw(picture):
 
 def draw_heading(sheet, picture):
     sheet.y += 12
-    sheet.text(MARGIN, picture.title, "title")
+    sheet.write(MARGIN, picture.title, "title")
     for note in picture.notes:
         sheet.y += 18
-        sheet.text(MARGIN, note, "soft")
+        sheet.write(MARGIN, note, "soft")
     sheet.y += 20
     x = MARGIN
     kinds = {one.kind for panel in picture.panels for one in panel.bars()}
@@ -85,11 +91,11 @@ def draw_heading(sheet, picture):
         if kind not in kinds:
             continue
         sheet.box(kind, x, sheet.y - 10, 11, 11)
-        sheet.text(x + 16, words)
+        sheet.write(x + 16, words)
         x += 16 + len(words) * LETTER + 14
     runs = sorted({one.runs for panel in picture.panels for one in panel.bars()})
     counted = str(runs[0]) if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-    sheet.text(x, f"bar: {picture.middle} of {counted}, whisker: {picture.whiskers}", "soft")
+    sheet.write(x, f"bar: {picture.middle} of {counted}, whisker: {picture.whiskers}", "soft")
     sheet.y += 8
 
 
@@ -98,7 +104,7 @@ def draw_panel(sheet, panel):
     sheet.y += 22
     kind_of_scale = ", log scale" if scale.is_log else ""
     goal = f"; dashed: the goal, {panel.goal:g} {panel.unit}" if panel.goal else ""
-    sheet.text(MARGIN, f"{panel.name}{kind_of_scale}{goal}", "head")
+    sheet.write(MARGIN, f"{panel.name}{kind_of_scale}{goal}", "head")
     top = sheet.y + 8
     bottom = top + sum(len(group.bars) * ROW + (ROW if group.heading else 6) for group in panel.groups)
     for tick in scale.ticks:
@@ -108,16 +114,18 @@ def draw_panel(sheet, panel):
         draw_group(sheet, panel, group, scale)
     if panel.goal:
         sheet.line("goal", sheet.x(scale.place(panel.goal)), top, bottom)
+    sheet.lines += sheet.numbers
+    sheet.numbers = []
     sheet.y = bottom + 15
     for tick in scale.ticks:
-        sheet.text(sheet.x(scale.place(tick)), f"{tick:g}", "soft", "middle")
+        sheet.write(sheet.x(scale.place(tick)), f"{tick:g}", "soft", "middle")
     sheet.y += 8
 
 
 def draw_group(sheet, panel, group, scale):
     if group.heading:
         sheet.y += ROW
-        sheet.lines.append(f'<text x="{MARGIN}" y="{sheet.y - 5:.1f}" class="soft">{escape(group.heading)}</text>')
+        sheet.write(MARGIN, group.heading, "soft", above=5)
     else:
         sheet.y += 6
     for one in group.bars:
@@ -127,18 +135,16 @@ def draw_group(sheet, panel, group, scale):
 
 def draw_bar(sheet, panel, one, scale):
     middle = sheet.y - ROW / 2
-    sheet.y -= 6
-    sheet.text(sheet.left - 8, one.label, anchor="end")
+    sheet.write(sheet.left - 8, one.label, "", "end", above=6)
     if one.failed:
-        sheet.text(sheet.left + 6, f"failed, {one.failed} of {one.runs}", "head")
-        sheet.y += 6
+        sheet.write(sheet.left + 6, f"failed, {one.failed} of {one.runs}", "head", above=6)
         return
     ends = sorted([sheet.x(scale.base), sheet.x(scale.place(one.middle))])
     sheet.box(one.kind, ends[0], middle - BAR / 2, max(ends[1] - ends[0], 1), BAR)
     low, high = sheet.x(scale.place(one.low)), sheet.x(scale.place(one.high))
     sheet.lines.append(f'<path class="whisker" d="M{low:.1f} {middle - 3:.1f}v6m0 -3H{high:.1f}m0 -3v6"/>')
-    sheet.text(max(high, ends[1]) + 6, f"{number(one.middle, panel.digits)} {panel.short_unit or panel.unit}".rstrip())
-    sheet.y += 6
+    words = f"{number(one.middle, panel.digits)} {panel.short_unit or panel.unit}".rstrip()
+    sheet.numbers.append(sheet.text(max(high, ends[1]) + 6, words, "number", above=6))
 
 
 def in_words(picture):
