@@ -2,7 +2,8 @@
 // Compares paddle-launch with its peers on this machine, side by side in one run, and prints the
 // result as Markdown. Google Benchmark repeats the cases and mixes their order.
 //   launch_benchmark [--only start|failure|logs|idle|rendezvous|ending] [--quick]
-//                    [--paddle_launch PATH] [--repetitions N] [--json DIR] [Google Benchmark's flags]
+//                    [--paddle_launch PATH] [--repetitions N] [--json DIR]
+//                    [Google Benchmark's flags]
 // benchmarks/plot.py draws what --json writes: DIR/start.json, DIR/failure.json, …
 #include <cstdio>
 #include <exception>
@@ -33,7 +34,7 @@ constexpr Section kSections[] = {{"start", add_start_cases, start_tables},
                                  {"rendezvous", add_rendezvous_cases, rendezvous_tables},
                                  {"ending", add_ending_cases, ending_tables}};
 
-// Google Benchmark keeps a pointer to the first of the arguments. It may be called again with others.
+// May be called again with others. Google Benchmark keeps a pointer to the first argument.
 void tell_google_benchmark(std::vector<std::string>& arguments) {
   std::vector<char*> words;
   words.reserve(arguments.size() + 1);
@@ -87,7 +88,8 @@ int run(const std::vector<std::string>& given) {
     if (!bench.options.wants(section.name)) continue;
     section.add_cases(bench);
     if (!bench.options.json.empty()) {
-      arguments.back() = fmt::format("--benchmark_out={}/{}.json", bench.options.json, section.name);
+      arguments.back() =
+          fmt::format("--benchmark_out={}/{}.json", bench.options.json, section.name);
       tell_google_benchmark(arguments);
     }
     benchmark::RunSpecifiedBenchmarks(&results);

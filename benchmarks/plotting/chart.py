@@ -109,7 +109,8 @@ def decades(low, high):
 
 def steps(low, high):
     """Four to eight round numbers around both."""
-    rough = (high - low or 1) / 5
+    high = high if high > low else low + 1  # nothing but zeros, or no bar at all
+    rough = (high - low) / 5
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
     return [step * number for number in range(math.floor(low / step), math.ceil(high / step) + 1)]

@@ -94,8 +94,9 @@ def draw_heading(sheet, picture):
         sheet.write(x + 16, words)
         x += 16 + len(words) * LETTER + 14
     runs = sorted({one.runs for panel in picture.panels for one in panel.bars()})
-    counted = str(runs[0]) if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-    sheet.write(x, f"bar: {picture.middle} of {counted}, whisker: {picture.whiskers}", "soft")
+    counted = " to ".join(str(count) for count in sorted({*runs[:1], *runs[-1:]}))
+    if runs:
+        sheet.write(x, f"bar: {picture.middle} of {counted}, whisker: {picture.whiskers}", "soft")
     sheet.y += 8
 
 

@@ -45,6 +45,10 @@ class APicture(unittest.TestCase):
         self.assertEqual(text.count('<rect class="peer"'), 2)  # the legend's, and hydra's
         self.assertIn("mpirun: failed", text)
 
+    def test_can_be_drawn_of_zeros_and_of_failures_alone(self):
+        for bars in ([bar("hydra", [0, 0])], [bar("mpirun", [], ["torn"])]):
+            self.assertIn("</svg>", draw(Picture("one", "Start", 0, "Shorter is better", [panel(*bars)])))
+
     def test_says_that_a_scale_is_logarithmic(self):
         text = draw(Picture("one", "Start", 0, "Shorter is better", [panel(bar("a", [1]), bar("b", [100]))]))
         self.assertIn("ms, log scale", text)
