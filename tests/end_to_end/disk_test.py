@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import FAIL_1, HOLD, MANY_SECONDS, SH, binary, wait_until
+from harness import FAIL_1, HOLD, MANY_SECONDS, SH, Gate, binary, wait_until
 from namespace_case import NamespaceCase
 
 
@@ -82,35 +82,27 @@ class DiskTest(NamespaceCase):
         if tried.returncode != 0:
             self.skipTest(f"fsfreeze: {tried.stderr.strip()}")
 
-    def test_a_disk_that_hangs_does_not_hold_up_a_failure(self):
+    def test_a_disk_that_hangs_holds_up_neither_a_failure_nor_an_interrupt(self):
         disk, thaw = self.frozen_disk()
-        gate = self.gate()
-        run = self.start("--log_dir=disk/log", "--nproc_per_node=3", "--grace=2", SH, "-c", FAIL_1)
-        pids = self.wait_ready(3)
+        gate, other = self.gate(), self.dir / "other"
+        failing = self.start("--log_dir=disk/log", "--nproc_per_node=3", "--grace=2", SH, "-c", FAIL_1)
+        pids = list(self.wait_ready(3).values())
+        other.mkdir()
+        self.addCleanup(Gate(other).open)
+        interrupted = self.start(f"--log_dir={disk}/other", "--nproc_per_node=2", "--grace=2", SH, "-c", HOLD, cwd=other)
+        pids += [int(self.wait_file(f"other/ready.{rank}")) for rank in range(2)]
         self.freeze(disk)
         gate.open()
+        interrupted.send(signal.SIGTERM)
         try:
-            self.assert_gone(pids.values(), MANY_SECONDS)
-            run.wait(MANY_SECONDS)
+            self.assert_gone(pids, MANY_SECONDS)
+            failing.wait(MANY_SECONDS)
+            interrupted.wait(MANY_SECONDS)
         finally:
             thaw()
-        self.assert_status(run, 7)
-        self.assert_abort_line(run, 3, [1])
-        self.assert_nothing_left()
-
-    def test_a_disk_that_hangs_does_not_hold_up_an_interrupt(self):
-        disk, thaw = self.frozen_disk()
-        self.gate()
-        run = self.start("--log_dir=disk/log", "--nproc_per_node=2", "--grace=2", SH, "-c", HOLD)
-        pids = self.wait_ready(2)
-        self.freeze(disk)
-        run.send(signal.SIGTERM)
-        try:
-            self.assert_gone(pids.values(), MANY_SECONDS)
-            run.wait(MANY_SECONDS)
-        finally:
-            thaw()
-        self.assert_status(run, 143)
+        self.assert_status(failing, 7)
+        self.assert_abort_line(failing, 3, [1])
+        self.assert_status(interrupted, 143)
         self.assert_nothing_left()
 
     def test_a_log_directory_that_disappears_changes_neither_console_nor_status(self):
