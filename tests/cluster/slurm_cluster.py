@@ -11,7 +11,6 @@ daemons die with the hosts, however the test ends, and no file outlives them.
 import os
 import pathlib
 import shutil
-import signal
 import stat
 import subprocess
 
