@@ -33,7 +33,7 @@ constexpr Option kOptions[] = {
      "from the other options", "PADDLE_RUN_MODE",
      "Mode of the job: collective, ps, ps-heter or rpc.", Everyday::Cards},
     {"--gpus,--selected_gpus", Group::Base, "CARDS", AnyText(), "all cards", "",
-     "GPUs of this node with commas: one trainer for each. By physical number or UUID, for "
+     "GPUs of this node with commas: one trainer each. By physical number or UUID, for "
      "example --gpus=4,5,6,7. \"cpu\" means none.",
      Everyday::Cards},
     {"--xpus,--selected_xpus", Group::Base, "CARDS", AnyText(), "all cards", "",

@@ -5,7 +5,7 @@ import unittest
 
 from shell_case import COMPLETIONS, Directory, PROGRAMS, Screen, ShellTests, needed
 
-FIRST_LINES = [
+RC = [
     "PS1=",
     "bind 'set show-all-if-ambiguous on'; bind 'set completion-query-items 0'; bind 'set page-completions off'",
     "bind 'set enable-bracketed-paste off'; bind 'set bell-style none'",
@@ -17,14 +17,17 @@ FIRST_LINES = [
 class BashTest(ShellTests, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        screen = Screen(cls, [needed("bash"), "--norc", "--noprofile", "-i"], Directory(cls), FIRST_LINES)
+        screen = cls.screen(RC)
         cls.offered, cls.completed = screen.offered, screen.completed
 
+    @classmethod
+    def screen(cls, lines):
+        directory = Directory(cls)
+        return Screen(cls, [needed("bash"), "--rcfile", directory.file_of("bashrc", lines), "-i"], directory)
+
     def test_where_equals_does_not_cut_words(self):
-        screen = Screen(type(self), [needed("bash"), "--norc", "--noprofile", "-i"], Directory(type(self)),
-                        [*FIRST_LINES, "COMP_WORDBREAKS=${COMP_WORDBREAKS//=}"])
+        screen = self.screen([*RC, "COMP_WORDBREAKS=${COMP_WORDBREAKS//=}"])
         self.assertEqual(screen.completed(f"{self.program} --run_mode=col"), ["--run_mode=collective"])
-        self.assertEqual(screen.completed(f"{self.program} --report=to"), ["--report=tokens.txt"])
 
 
 class FleetrunInBashTest(BashTest):

@@ -31,7 +31,7 @@ class FishTest(ShellTests, unittest.TestCase):
         return [*before, *(words or {last})]
 
     def test_options_have_a_word_of_help(self):
-        self.assertIn("--gpus\tGPUs of this node with commas: one trainer for each",
+        self.assertIn("--gpus\tGPUs of this node with commas: one trainer each",
                       self.lines(f"{self.program} --gp"))
 
 

@@ -51,21 +51,26 @@ class Directory:
         self.env = {"PATH": os.environ["PATH"], "HOME": str(self.path / "tree"), "LANG": "C.UTF-8", "TERM": "dumb",
                     "COLUMNS": "200", "LINES": "500"}
 
+    def file_of(self, name, lines):
+        """A file in the home directory."""
+        path = self.path / "tree" / name
+        path.write_text("\n".join(lines) + "\n")
+        return str(path)
+
 
 class Screen:
     """A shell at a terminal of its own."""
 
-    def __init__(self, case, command, directory, first_lines):
+    def __init__(self, case, command, directory):
         master, slave = pty.openpty()
         self._master, self._text = master, ""
+        self._marks = 0
         self._words = directory.path / ".words"
         os.set_blocking(master, False)
         self._process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, cwd=directory.path,
                                          env=directory.env, start_new_session=True)
         os.close(slave)
         case.addClassCleanup(self._end)
-        for line in first_lines:
-            self.type(line + "\n")
         self.after_mark()
 
     def _end(self):
@@ -90,10 +95,11 @@ class Screen:
 
     def after_mark(self):
         """Forgets the line that is typed, and returns what the screen showed before."""
-        self.type("\x15echo MA''RK\n")
-        text = self.wait(lambda text: "MARK" in text, "the mark")
+        self._marks += 1
+        self.type(f"\x15echo MA''RK{self._marks};\n")
+        text = self.wait(lambda text: f"MARK{self._marks}" in text, "the mark")
         self._text = ""
-        return text.partition("echo MA")[0]
+        return text.partition("echo MA''RK")[0]
 
     def offered(self, line, expected):
         """The words that are listed when the Tab key is hit, beside those of the line itself."""
@@ -115,6 +121,7 @@ class Screen:
             time.sleep(0.005)
         words = self._words.read_text().splitlines()
         self._words.unlink()
+        self.after_mark()
         return words
 
 

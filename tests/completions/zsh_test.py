@@ -5,9 +5,9 @@ import unittest
 
 from shell_case import COMPLETIONS, Directory, PROGRAMS, Screen, ShellTests, needed
 
-FIRST_LINES = [
+RC = [
     "PS1= RPS1= PROMPT_EOL_MARK= LISTMAX=1000",
-    "unsetopt beep list_ambiguous auto_menu prompt_cr prompt_sp",
+    "unsetopt beep list_ambiguous auto_menu prompt_cr prompt_sp; unset zle_bracketed_paste",
     *PROGRAMS,
     f"fpath=({COMPLETIONS} $fpath); autoload -U compinit; compinit -u -D",
     "zstyle ':completion:*' verbose no",
@@ -17,7 +17,9 @@ FIRST_LINES = [
 class ZshTest(ShellTests, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        screen = Screen(cls, [needed("zsh"), "-f", "-i"], Directory(cls), FIRST_LINES)
+        directory = Directory(cls)
+        directory.file_of(".zshrc", RC)  # in the home directory
+        screen = Screen(cls, [needed("zsh"), "-d", "-i"], directory)
         cls.offered, cls.completed = screen.offered, screen.completed
 
 

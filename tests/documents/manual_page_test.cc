@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // docs/paddle-launch.1 against the parser.
-#include <algorithm>
+#include <functional>
+#include <map>
 #include <optional>
 #include <variant>
 
@@ -14,8 +15,8 @@
 namespace paddle_launch {
 namespace {
 
-// Options of the programs and scripts in the page's examples.
-const Names kOthers = {"--batch_size", "--bind-to", "--gpus-per-node"};
+// Options of the programs and scripts in the page's examples, and an example of any option.
+const Names kOthers = {"--batch_size", "--bind-to", "--gpus-per-node", "--option"};
 
 const std::string& page() {
   static const std::string text = text_of_file(SOURCE_DIR "/docs/paddle-launch.1");
@@ -30,10 +31,15 @@ const std::vector<ManualEntry>& option_entries() {
 Names names_in_tag(const std::string& tag) { return found_in(tag, "(?:^|, )(--?[A-Za-z]\\w*)"); }
 
 const ManualEntry* entry_of(std::string_view name) {
-  for (const ManualEntry& entry : option_entries()) {
-    if (names_in_tag(entry.tag).contains(std::string(name))) return &entry;
-  }
-  return nullptr;
+  static const std::map<std::string, const ManualEntry*, std::less<>> entries = [] {
+    std::map<std::string, const ManualEntry*, std::less<>> by_name;
+    for (const ManualEntry& entry : option_entries()) {
+      for (const std::string& spelling : names_in_tag(entry.tag)) by_name[spelling] = &entry;
+    }
+    return by_name;
+  }();
+  const auto found = entries.find(name);
+  return found == entries.end() ? nullptr : found->second;
 }
 
 // The default as the table has it, where that is one word and no sentence.
@@ -41,16 +47,6 @@ std::optional<std::string> literal_default(const Option& option) {
   const std::string_view text = option.default_text.substr(0, option.default_text.find(','));
   if (text.empty() || text.find(' ') != std::string_view::npos) return std::nullopt;
   return std::string(text);
-}
-
-bool has_word(const std::string& text, const std::string& word) {
-  const std::string::size_type at = text.find(word);
-  if (at == std::string::npos) return false;
-  const auto goes_on = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-  };
-  const bool ends = at + word.size() == text.size() || !goes_on(text[at + word.size()]);
-  return ends || has_word(text.substr(at + 1), word);
 }
 
 TEST(ManualPage, HasAnEntryForEachSpellingOfEachOption) {

@@ -31,6 +31,19 @@ inline Names found_in(const std::string& text, const std::string& pattern) {
   return names;
 }
 
+// Whether the word is there by itself, and not as a part of a longer one.
+inline bool has_word(std::string_view text, std::string_view word) {
+  constexpr std::string_view kOfWords =
+      "-_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    const bool begins = at == 0 || kOfWords.find(text[at - 1]) == text.npos;
+    const bool ends = end == text.size() || kOfWords.find(text[end]) == text.npos;
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
 // "--log_dir", also in "--log_dir=log"; not the "-dir" of another word.
 inline Names long_options_in(const std::string& text) {
   return found_in(text, "(?:^|[^-\\w])(--[A-Za-z][-\\w]*)");

@@ -11,9 +11,12 @@ namespace paddle_launch {
 namespace {
 
 std::string without_escapes(const std::string& text) {
-  std::string plain = std::regex_replace(text, std::regex(R"(\\f[A-Z]|\\:|\\\[u[0-9A-F]+\])"), "");
-  plain = std::regex_replace(plain, std::regex(R"(\\\([lr]q)"), "\"");
-  return std::regex_replace(plain, std::regex(R"(\\(.))"), "$1");
+  static const std::regex invisible(R"(\\f[A-Z]|\\:|\\\[u[0-9A-F]+\])");
+  static const std::regex quotation_mark(R"(\\\([lr]q)");
+  static const std::regex other(R"(\\(.))");
+  if (text.find('\\') == std::string::npos) return text;
+  const std::string visible = std::regex_replace(text, invisible, "");
+  return std::regex_replace(std::regex_replace(visible, quotation_mark, "\""), other, "$1");
 }
 
 std::vector<std::string> arguments(std::string_view text) {
