@@ -17,4 +17,20 @@ def broken(one, text):
     return text.replace(one.before, one.after, 1)
 
 
-BREAKS = []
+BREAKS = [
+    Break("plan", "launcher/plan/world.cc", "each launcher of a node counts its local ranks from 0",
+          "if (i > 0 && node != node_of(roster, i - 1)) local_rank = 0;", "if (i > 0) local_rank = 0;",
+          ("plan_test",), "unit.plan"),
+    Break("cli", "launcher/cli/nodes_of_job.cc", "a list of nodes shrinks to one for a typed --master",
+          "number_of_nodes(given) == 1", "number_of_nodes(given) == 0", ("cli_test",), "unit.cli"),
+    Break("job", "launcher/job/names_of_pods.cc", "heterogeneous workers are counted pod by pod",
+          "one.offer->stage < other.offer->stage", "one.pod < other.pod", ("job_test",), "unit.job"),
+    Break("text", "launcher/text/utf8.cc", "overlong UTF-8 of three bytes is taken",
+          "length == 3 && code < 0x800", "length == 3 && code < 0x80", ("text_test",), "unit.text"),
+    Break("tell", "launcher/tell/probable_cause.cc", "who complained a moment earlier is named as the cause",
+          "candidate.written_ns + kTickNs <", "candidate.written_ns <", ("tell_test",), "unit.tell"),
+    Break("run", "launcher/run/guard_orders.cc", "SIGTERM goes to a trainer's children too",
+          "kill(worker.pid, SIGTERM);", "kill(-worker.pid, SIGTERM);", ("run_test",), "unit.run"),
+    Break("os", "launcher/os/forked_child.cc", "a child that somebody else reaped counts as alive",
+          "waitpid(child, status, WNOHANG) != 0", "waitpid(child, status, WNOHANG) > 0", ("os_test",), "unit.os"),
+]
