@@ -31,7 +31,9 @@ def report(options, name, facts, table, **result):
     print(table)
     document = rounded({"machine": facts, **result})
     if options.json:
-        pathlib.Path(options.json).write_text(as_text(document))
+        file = pathlib.Path(options.json)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(as_text(document))
     if options.plot:
         write_pictures(name, document, options.plot)
 

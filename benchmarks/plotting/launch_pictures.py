@@ -19,7 +19,8 @@ def by_size(rows, what, counter="seconds", factor=MS):
     sizes = {}
     for row in rows:
         sizes.setdefault(int(row["case"].rsplit("/", 1)[1]), []).append(row)
-    return [Group((str(size),), f"{size} {what if size > 1 else what.removesuffix('s')}", bars(sizes[size], counter, factor)) for size in sorted(sizes)]
+    return [Group((str(size),), f"{size} {what if size > 1 else what.removesuffix('s')}",
+                  bars(sizes[size], counter, factor)) for size in sorted(sizes)]
 
 
 def alone(all_bars):

@@ -20,6 +20,7 @@ def pictures_of(name, document):
 def write_pictures(name, document, folder):
     """The files that were written."""
     written = []
+    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
     for picture in pictures_of(name, document):
         written.append(pathlib.Path(folder, picture.name + ".svg"))
         written[-1].write_text(draw(picture))
