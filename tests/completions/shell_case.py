@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import tempfile
 import time
-
 import unittest
 
 COMPLETIONS = pathlib.Path(os.environ.get("PADDLE_LAUNCH_COMPLETIONS", "."))
@@ -113,12 +112,7 @@ class Screen:
     def completed(self, line):
         """The words of the command, as it is executed after the Tab key."""
         self.type(line + "\t\n")
-        end = time.monotonic() + DEADLINE
-        while not self._words.exists():
-            self.wait(lambda text: True, "")
-            if time.monotonic() > end:
-                raise AssertionError(f"waited in vain for the command; the screen:\n{self._text}")
-            time.sleep(0.005)
+        self.wait(lambda _: self._words.exists(), f"the command after: {line}")
         words = self._words.read_text().splitlines()
         self._words.unlink()
         self.after_mark()
