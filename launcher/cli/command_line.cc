@@ -73,7 +73,8 @@ CommandLine parse_command_line(const std::vector<std::string>& argv, const Envir
                                bool started_together) {
   const std::string program = program_name(argv);
   CutCommandLine cut = cut_command_line(argv);
-  if (cut.asks_help) return PrintAndExit{help_text(program)};
+  if (cut.asks_full_help) return PrintAndExit{full_help(program)};
+  if (cut.asks_help) return PrintAndExit{everyday_help(program)};
   if (cut.asks_version) return PrintAndExit{version_text()};
 
   Remarks remarks;

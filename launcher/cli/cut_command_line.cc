@@ -3,6 +3,7 @@
 // abbreviations.
 #include "launcher/cli/cut_command_line.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -69,7 +70,7 @@ class Cutter {
 
     std::optional<std::string> value;
     if (equals != std::string::npos) value = word.substr(equals + 1);
-    if (std::holds_alternative<ActsAtOnce>(option->rule)) return act_at_once(name, value);
+    if (std::holds_alternative<ActsAtOnce>(option->rule)) return act_at_once(*option, name, value);
     cut_.own.push_back(name);
     cut_.own.push_back(value_of(*option, name, value));
   }
@@ -89,18 +90,29 @@ class Cutter {
         fmt::format("{0} needs a value, and {1}: write {0}={2}.", name, found, option.metavar));
   }
 
-  void act_at_once(const std::string& name, const std::optional<std::string>& value) {
-    if (value) {
-      throw UsageError(
-          fmt::format("{0}={1}: {0} is not written with \"=\"; see --help.", name, *value));
-    }
+  void act_at_once(const Option& option, const std::string& name,
+                   const std::optional<std::string>& value) {
+    if (value) refuse_unless_known(option, name, *value);
     if (name == "--version") {
       cut_.asks_version = true;
     } else if (name != "-m") {
       cut_.asks_help = true;
+      cut_.asks_full_help = value.has_value();
     } else {
       take_module();
     }
+  }
+
+  static void refuse_unless_known(const Option& option, const std::string& name,
+                                  const std::string& value) {
+    const std::vector<std::string> known = words_after_equals(option);
+    if (known.empty()) {
+      throw UsageError(
+          fmt::format("{0}={1}: {0} is not written with \"=\"; see --help.", name, value));
+    }
+    if (std::find(known.begin(), known.end(), value) != known.end()) return;
+    throw UsageError(fmt::format("{0}={1}: it takes {2} only; write {0}, or {0}={2}.", name, value,
+                                 fmt::join(known, "|")));
   }
 
   void take_module() {

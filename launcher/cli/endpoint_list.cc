@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/cli/value_words.h"
 #include "launcher/text/number.h"
 #include "launcher/text/split.h"
 
@@ -141,7 +142,7 @@ ValueReading read_stage_devices(std::string_view text) {
   std::vector<std::string_view> devices;
   for (const std::string_view part : split(text, ';')) {
     const std::string_view device = without_blanks(part);
-    if (device != "cpu" && device != "gpu" && device != "xpu") {
+    if (!is_among(device, kStageDeviceWords)) {
       return {{},
               fmt::format("\"{}\" is no device: it takes cpu, gpu or xpu for each stage, as in "
                           "cpu;gpu;cpu",

@@ -42,13 +42,13 @@ std::optional<int> code_named(std::string_view word) {
 
 // False: the word is no cause.
 bool add_cause(std::string_view word, RestartCauses& causes) {
-  if (word == "any") {
+  if (word == kAnyCause) {
     causes.any_code = causes.any_signal = causes.lost_node = true;
-  } else if (word == "code") {
+  } else if (word == kAnyCode) {
     causes.any_code = true;
-  } else if (word == "signal") {
+  } else if (word == kAnySignal) {
     causes.any_signal = true;
-  } else if (word == "lost_node") {
+  } else if (word == kLostNode) {
     causes.lost_node = true;
   } else if (const auto code = code_named(word)) {
     causes.codes.insert(*code);

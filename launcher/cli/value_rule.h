@@ -40,7 +40,9 @@ struct LogLevelWord {};     // DEBUG … or Python's numbers
 struct PortRange {};        // LO:HI
 struct Seconds {};          // decimals allowed
 struct PluginName {};       // --bootstrap: letters, digits, '-' and '_', so nothing like a path
-struct ActsAtOnce {};       // -m, --help, --version: dealt with where the command line is cut
+struct ActsAtOnce {         // -m, --help, --version: dealt with where the command line is cut
+  std::string_view after_equals = "";  // the one word that may follow it so
+};
 
 using ValueRule =
     std::variant<AnyText, TextOrNothing, Boolean, Flag, WholeNumber, OneOf, NodeCount, AddressList,

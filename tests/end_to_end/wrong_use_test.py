@@ -36,6 +36,10 @@ class WrongUseTest(WrongUseCase):
         self.refuse("--absolutely_unlike_anything", *OK, names=["--absolutely_unlike_anything"])
         self.refuse("-x", *OK, names=["-x"])
 
+    def test_help_takes_all_and_nothing_else(self):
+        self.refuse("--help=every", names=["--help=every", "--help=all"])
+        self.refuse("--help=", *OK, names=["--help=all"])
+
     def test_a_missing_script(self):
         self.refuse(names=["training_script"])
         self.refuse("--nproc_per_node=2", names=["training_script"])
@@ -345,15 +349,15 @@ class RightUseTest(LauncherCase):
         return run.out.decode().replace("]\n", "]").strip()
 
     def test_help_is_on_stdout(self):
-        for option in ("-h", "--help"):
+        everyday = ("usage", "--gpus", "--ips", "--log_dir", "--run_mode", "--servers", "--worker_num",
+                    "--elastic_server", "--dry_run", "training_script", "exit status")
+        groups = ("Base Parameters", "Collective Parameters", "Parameter-Server Parameters", "Elastic Parameters")
+        for option, words in (("-h", everyday), ("--help", everyday), ("--help=all", everyday + groups)):
             run = self.run_launcher(option)
             self.assertEqual((run.status, run.err), (0, ""), run.told())
-            text = run.out.decode()
-            for word in ("usage", "Base Parameters", "Collective Parameters", "Parameter-Server Parameters",
-                         "Elastic Parameters", "--gpus", "--ips", "--log_dir", "--run_mode", "--servers",
-                         "--worker_num",
-                         "--elastic_server", "--dry_run", "training_script"):
-                self.assertIn(word.lower(), text.lower())
+            for word in words:
+                self.assertIn(word.lower(), run.out.decode().lower())
+            self.assertEqual(run.out.decode().count("\n") <= 48, words == everyday, run.told())
         self.assertEqual(os.listdir(self.dir), [])
 
     def test_version(self):

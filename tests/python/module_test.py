@@ -57,7 +57,7 @@ class ModuleTest(ProgramCase):
             self.assertEqual(module.names_interpreter(words), expected, words)
 
     def test_options_without_a_value_are_those_of_the_help(self):
-        text = subprocess.run([binary(), "--help"], stdout=subprocess.PIPE, check=True).stdout.decode()
+        text = subprocess.run([binary(), "--help=all"], stdout=subprocess.PIPE, check=True).stdout.decode()
         bare = re.findall(r"(?m)^  (--\w+)(?:\[=\w+\])?(?:   .*)?$", text.partition("Base Parameters")[2])
         self.assertIn("--quiet", bare)
         self.assertEqual(set(bare) - module.FLAGS, set())
