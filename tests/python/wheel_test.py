@@ -115,7 +115,9 @@ class WheelTest(LauncherCase):
     def check_wheel(self, names):
         data = {name.split(".data/data/")[1] for name in names if ".data/data/" in name}
         self.assertLessEqual({"bin/paddle-launch", "bin/fleetrun", "share/man/man1/paddle-launch.1",
-                              "share/man/man1/fleetrun.1"}, data)
+                              "share/man/man1/fleetrun.1", "share/bash-completion/completions/paddle-launch",
+                              "share/zsh/site-functions/_paddle-launch",
+                              "share/fish/vendor_completions.d/fleetrun.fish"}, data)
         self.assertEqual({name for name in names if name.startswith("paddle_launch/")},
                          {f"paddle_launch/{path.name}" for path in (ROOT / "python" / "paddle_launch").glob("*.py")})
         self.plugins = {name for name in data if PLUGIN.fullmatch(name)}
