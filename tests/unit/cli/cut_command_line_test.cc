@@ -76,9 +76,9 @@ TEST(CutCommandLine, StopsAtHelpAndVersion) {
 
 TEST(CutCommandLine, RefusesAnOptionWithoutItsValue) {
   EXPECT_EQ(usage_error_of({"--gpus"}),
-            "--gpus needs a value, and the command line ends after it: write --gpus=CARDS.");
+            "--gpus needs a value, and the command line ends after it: write --gpus=CARDS");
   EXPECT_EQ(usage_error_of({"--gpus", "--log_dir", "x", "train.py"}),
-            "--gpus needs a value, and --log_dir follows it: write --gpus=CARDS.");
+            "--gpus needs a value, and --log_dir follows it: write --gpus=CARDS");
 }
 
 TEST(CutCommandLine, RefusesAValueWhereNoneIsTaken) {

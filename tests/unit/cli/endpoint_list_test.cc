@@ -45,7 +45,7 @@ TEST(EndpointListRule, RefusesWhatIsNoEndpoint) {
       {"a:1,,b:1", {"an entry is empty"}},
       {" ", {"at least one endpoint"}},
       {"::1:6170", {"IPv6"}},
-      {"http://a:80", {"leave away http://"}},
+      {"http://a:80", {"without http://"}},
       {"10.0.0.256:6170", {"10.0.0.256 is no IPv4 address"}},
       {"10.0.0:6170", {"10.0.0 is no IPv4 address"}},
       {"a b:6170", {"'a b' is no host name"}},

@@ -81,7 +81,7 @@ TEST(ServersOfJob, AgreeWithTheirNumber) {
   expect_errors({{{"--servers=a:1,a:2,a:3", "--server_num=2", "--worker_num=1"},
                   {"--server_num=2 and --servers=a:1,a:2,a:3", "the list has 3 servers"}},
                  {{"--servers=a:1", "--workers=a:2", "--worker_num=2"},
-                  {"--worker_num=2 and --workers=a:2", "the list has 1 worker."}},
+                  {"--worker_num=2 and --workers=a:2", "the list has 1 worker;"}},
                  {{"--servers=a:1", "--trainers=a:2", "--trainer_num=2"},
                   {"--trainer_num=2 and --trainers=a:2"}}});
 }

@@ -87,7 +87,7 @@ TEST(FindOwnNode, OneNodeElsewhereIsWrongUse) {
       refusal(with_host(job_of({"10.0.0.7"}), "192.168.3.7")),
       "--host=192.168.3.7 is not in --ips (10.0.0.7); name the same node in both, or leave one "
       "out");
-  EXPECT_TRUE(says(refusal(with_host({}, "10.9.9.9", "POD_IP")), "POD_IP 10.9.9.9 is not an"));
+  EXPECT_TRUE(says(refusal(with_host({}, "10.9.9.9", "POD_IP")), "POD_IP: 10.9.9.9 is not an"));
 }
 
 TEST(FindOwnNode, TheOneEntryWithAnOwnAddressIsThisNode) {
