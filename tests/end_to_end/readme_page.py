@@ -23,8 +23,10 @@ PORT = r"(?<=\d\.\d):\d{4,5}\b"
 CUT_LIST = r"(?<=  )\.\.\. \S+"  # the end of a list that is too long for its column
 PID = r"(?<=  pid) +\d+"
 NODE = r"(?<=  node) +\S+(?= \()"
-LOG_FOLDER = r"(?<=  log)       \S+(?=/workerlog)"
+LOG_FOLDER = r"(?:(?<=  log)      |(?<=; log)) \S+(?=/workerlog)"
 FOLDER = r"(?<=File \")[^\"]+(?=/)"
+# Who complains of a lost neighbour and ends before it is stopped.
+OTHERS = (r"(?<=stopping )\d others?", r"(?<=rank=\[)[\d,]+")
 CHANGING = (MOMENT, SECONDS, PORT, CUT_LIST, PID, NODE, LOG_FOLDER, FOLDER)
 
 run_here = {}  # {command: the test that types it}, of all modules that were imported
@@ -51,8 +53,11 @@ def section(title, name="README.md"):
 
 def shown_in(title, number=0):
     """The pattern of a recording below that heading: the block of that number among those without a language."""
-    blocks = [block.text for block in section(title).blocks if not block.language]
-    return markdown.recorded(blocks[number], CHANGING)
+    return markdown.recorded(recordings(title)[number], CHANGING)
+
+
+def recordings(title):
+    return [block.text for block in section(title).blocks if not block.language]
 
 
 def fake_cards(count):
@@ -63,7 +68,9 @@ def fake_cards(count):
     return {"PADDLE_LAUNCH_NVML_LIBRARY": os.path.abspath(library), "FAKE_NVML_CARDS": str(count)}
 
 
-def without_traceback(text):
-    """Up to the ABORT line the console may have what rank 0 said when it lost its neighbours."""
+def without_echo(text):
+    """Before the ABORT line the console may have what rank 0 said when it lost its neighbours, whole or in part. The
+    report then says who ended for that reason, and who had to be stopped."""
     before, line, after = text.partition("ABORT!!!")
-    return re.sub(r"(?m)^Traceback .*\n(?:  .*\n)+\S.*\n", "", before) + line + after
+    before = re.sub(r"(?m)^(?:Traceback .*|  .*|\w+Error: .*)\n", "", before)
+    return before + line + re.sub(r"(?m)^  (?:also|stopped) .*\n", "", after)
