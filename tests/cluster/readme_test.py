@@ -41,8 +41,8 @@ class SeveralNodesTest(PageCase):
         self.assert_logs(workers=2, servers=2)
 
     def test_nodes_that_are_missing_and_one_that_is_lost(self):
-        command = ("paddle-launch --ips=192.168.0.1,192.168.0.2,192.168.0.3,192.168.0.4 --nproc_per_node=2 "
-                   "train.py --steps 1000000")
+        self.write("train.py", "import time\ntime.sleep(1000)\n")  # and nobody notices but the launchers
+        command = "paddle-launch --ips=192.168.0.1,192.168.0.2,192.168.0.3,192.168.0.4 --nproc_per_node=2 train.py"
         runs = self.type(command, *TWO)
         self.wait_told(runs["n2"], "waiting for 2 of 4 nodes")
         self.assertRegex(PREFIX.sub("", runs["n2"].err), shown_in("Several nodes"))
