@@ -26,7 +26,7 @@ NODE = r"(?<=  node) +\S+(?= \()"
 LOG_FOLDER = r"(?:(?<=  log)      |(?<=; log)) \S+(?=/workerlog)"
 FOLDER = r"(?<=File \")[^\"]+(?=/)"
 # Who complains of a lost neighbour and ends before it is stopped.
-OTHERS = (r"(?<=stopping )\d others?", r"(?<=rank=\[)[\d,]+")
+OTHERS = (r"(?<=rank=\[)[\d,]+",)
 CHANGING = (MOMENT, SECONDS, PORT, CUT_LIST, PID, NODE, LOG_FOLDER, FOLDER)
 
 run_here = {}  # {command: the test that types it}, of all modules that were imported
@@ -72,5 +72,5 @@ def without_echo(text):
     """Before the ABORT line the console may have what rank 0 said when it lost its neighbours, whole or in part. The
     report then says who ended for that reason, and who had to be stopped."""
     before, line, after = text.partition("ABORT!!!")
-    before = re.sub(r"(?m)^(?:Traceback .*|  .*|\w+Error: .*)\n", "", before)
+    before = re.sub(r"(?m)^(?:Traceback .*|  .*|\w+Error: .*)\n|; stopping \d others?(?=$)", "", before)
     return before + line + re.sub(r"(?m)^  (?:also|stopped) .*\n", "", after)
