@@ -16,23 +16,25 @@ from harness import Launch
 _clusters = {}  # of the module that is running, by their hosts
 
 
-def shared_slurm(hosts):
-    """One cluster for all classes of a module that have the same hosts."""
+def shared_slurm(hosts, options):
+    """One cluster for all classes of a module that have the same hosts; the first says how it is."""
     if hosts.name not in _clusters:
         if not _clusters:
             unittest.addModuleCleanup(_clusters.clear)
-        _clusters[hosts.name] = unittest.enterModuleContext(SlurmCluster(hosts))
+        _clusters[hosts.name] = unittest.enterModuleContext(SlurmCluster(hosts, **options))
     return _clusters[hosts.name]
 
 
 class SurroundingsCase(ClusterCase):
+    SLURM = {}  # options of SlurmCluster
+
     @classmethod
     def setUpClass(cls):
         require_slurm()
         require_openmpi()
         require_mpich()
         super().setUpClass()
-        cls.slurm = shared_slurm(cls.hosts)
+        cls.slurm = shared_slurm(cls.hosts, cls.SLURM)
         cls.hosts = cls.slurm.inhabited
         cls.mpi = MpiRun(cls.hosts)
 
