@@ -14,13 +14,13 @@
 #include "launcher/cli/command_line.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/errors.h"
-#include "launcher/job_orders.h"
 #include "launcher/launch.h"
-#include "launcher/launch_failure.h"
 #include "launcher/os/print_out.h"
-#include "launcher/report_file.h"
 #include "launcher/site/surroundings.h"
-#include "launcher/start_environment.h"
+#include "launcher/steps/job_orders.h"
+#include "launcher/steps/launch_failure.h"
+#include "launcher/steps/report_file.h"
+#include "launcher/steps/start_environment.h"
 #include "launcher/tell/job_report.h"
 
 namespace {

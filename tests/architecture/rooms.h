@@ -22,4 +22,7 @@ inline const std::map<std::string, Rooms> kMayInclude = {
     {"rendezvous", {"job", "text", "os", "channel", "etcd"}},
     {"run", {"job", "text", "os", "channel"}},
     {"tell", {"job", "text"}},
+    {"steps",
+     {"job", "text", "os", "etcd", "channel", "cli", "site", "nccl", "plan", "rendezvous", "run",
+      "tell"}},
 };

@@ -44,7 +44,7 @@ BREAKS = [
           "own.size() != 1 || is_loopback(own.front())", "own.size() != 1", ("site_test",), "unit.site"),
     Break("nccl", "launcher/nccl/keeper_process.cc", "NCCL may take every interface whose name begins the same",
           '("=" + name).c_str()', "name.c_str()", ("nccl_test",), "unit.nccl"),
-    Break("launch", "launcher/readiness.cc", "the second round has another limit on open files",
+    Break("launch", "launcher/steps/readiness.cc", "the second round has another limit on open files",
           "const rlimit open_files = before.open_files_given;", "const rlimit open_files{};", ("paddle-launch",),
           "end_to_end.restart"),
     Break("plugin", "plugin/nccl/hand_over.c", "a trainer's own libnccl is loaded a second time",

@@ -25,9 +25,9 @@ READ_BY_PROGRAMS = {
         "another job", "the hub knows the secret", "the member knows the secret", "frames to the member",
         "frames to the hub")},
     ("launcher/channel/secret.cc", "paddle-launch job secret 1"): _SECRET,
-    **{("launcher/identity.cc", text): _SECRET for text in (
+    **{("launcher/steps/identity.cc", text): _SECRET for text in (
         "id {}", "module ", "script ", "user {}", "token {}", "step {}.{} of {}")},
-    ("launcher/company.cc", "slurm {}"): "compared by other launchers",
+    ("launcher/steps/company.cc", "slurm {}"): "compared by other launchers",
     ("launcher/site/kernel_facts.cc", "\noom_kill "): "a line of the kernel's",
     **{("launcher/tell/log_excerpt.cc", text): _OTHERS for text in (
         "Traceback (most recent call last):", "During handling of the above exception, another exception occurred:",
