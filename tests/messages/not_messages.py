@@ -29,11 +29,12 @@ READ_BY_PROGRAMS = {
         "id {}", "module ", "script ", "user {}", "token {}", "step {}.{} of {}")},
     ("launcher/steps/company.cc", "slurm {}"): "compared by other launchers",
     ("launcher/site/kernel_facts.cc", "\noom_kill "): "a line of the kernel's",
+    ("launcher/tell/log_excerpt.h", "Traceback (most recent call last):"): _OTHERS,
     **{("launcher/tell/log_excerpt.cc", text): _OTHERS for text in (
-        "Traceback (most recent call last):", "During handling of the above exception, another exception occurred:",
+        "During handling of the above exception, another exception occurred:",
         "The above exception was the direct cause of the following exception:")},
     **{("launcher/tell/probable_cause.cc", text): _OTHERS for text in (
-        "Traceback (most recent call last):", "terminate called after throwing an instance of",
+        "terminate called after throwing an instance of",
         "onnection reset by peer", "onnection closed by peer", "remote process exited", "Broken pipe")},
     **{("launcher/tell/network_advice.cc", text): _ADVICE for text in (
         "no route", "no answer", "timed out", "another job", "not a launcher")},
