@@ -27,7 +27,9 @@ def outline(block):
 
 
 def first_column(table):
-    return [row[0].replace("、", ", ") for row in table[1:]]
+    """Figures and codes as they are; words are translated."""
+    return ["words" if CHINESE.search(row[0]) or re.search("[a-z]{3}", row[0]) else row[0] for row in
+            ([cell.replace("、", ", ") for cell in row] for row in table[1:])]
 
 
 def plain(prose):
