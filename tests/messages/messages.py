@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""All that the program can say to a person, in one list: python3 tests/messages/messages.py [ROOM…]
+"""All that the program can say to a person, in one list: python3 tests/messages/messages.py [ROOM…], a room as in launcher/cli
 
 Every text of two words in the sources is a message, or a part of one, unless not_messages.py says why it is none: so a
 new message cannot hide."""
 
 import os
 import re
+import signal
 import sys
 from typing import NamedTuple
 
@@ -107,4 +108,5 @@ def main(rooms):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a pager that is left
     main({room.rstrip("/") for room in sys.argv[1:]})
