@@ -3,14 +3,12 @@
 """How soon real PaddlePaddle trains: from the command to rank 0's first training step, to the end, and how soon a dead job ends.
 
 first_step.py --paddle_launch build/release/launcher/paddle-launch --python build/paddle/collective/bin/python
-              [--repetitions 7] [--json FILE]
+              [--repetitions 7] [--json FILE] [--plot DIR]
 
 The same script under Paddle's own launcher (python -m paddle.distributed.launch) and under paddle-launch, with and without
 the door before rank 0's store, on the CPU over gloo. In the last column a trainer is killed with SIGKILL while all of them
 train; the time ends when the launcher has. All subjects take turns, in a new random order each turn.
 """
-import argparse
-import json
 import os
 import pathlib
 import random
@@ -22,7 +20,8 @@ import sys
 import tempfile
 import time
 
-from taking_turns import Failed, cpu, first_line, in_short, take_turns
+from reporting import first_line, machine_facts, option_parser, report
+from taking_turns import Failed, in_short, take_turns
 
 SECONDS = 120  # a job that takes longer has failed
 WORLDS = (2, 4)
@@ -153,32 +152,23 @@ def table(times, failures):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    absolute = lambda path: os.path.abspath(path)  # noqa: E731 - a virtual environment's python must not be resolved
-    parser.add_argument("--paddle_launch", required=True, type=absolute)
-    parser.add_argument("--python", required=True, type=absolute, help="an interpreter that has paddle")
-    parser.add_argument("--repetitions", type=int, default=7)
-    parser.add_argument("--json", help="all single times, into this file")
+    parser = option_parser(__doc__, repetitions=7)
+    # Not resolved: a virtual environment's python is a link that has to keep its name.
+    parser.add_argument("--python", required=True, type=os.path.abspath, help="an interpreter that has paddle")
     options = parser.parse_args()
     subjects = [(subject, world, WHOLE) for world in WORLDS for subject in (PADDLE, OURS, WITHOUT_DOOR)]
     subjects += [(subject, KILLED_WORLD, KILLED) for subject in (PADDLE, OURS)]
-    facts = {"CPU": cpu(), "kernel": os.uname().release,
-             "paddle-launch": first_line(options.paddle_launch, "--version"),
-             "paddle": first_line(options.python, "-c", "from paddle import version; print(version.full_version)"),
-             "load before": f"{os.getloadavg()[0]:.1f}"}
+    facts = machine_facts(options.paddle_launch, paddle=first_line(
+        options.python, "-c", "from paddle import version; print(version.full_version)"))
     folder = tempfile.mkdtemp(prefix="first_step.")
     try:
         bench = Bench(folder, options.paddle_launch, options.python)
         times, failures = take_turns(subjects, options.repetitions, bench.run)
     finally:
         shutil.rmtree(folder)
-    facts["load after"] = f"{os.getloadavg()[0]:.1f}"
-    print("\n".join(f"- {name}: {value}" for name, value in facts.items()), end="\n\n")
-    print(table(times, failures))
-    if options.json:
-        rows = [{"launcher": subject, "ranks": world, "kind": kind, "times": times[subject, world, kind],
-                 "failures": failures[subject, world, kind]} for subject, world, kind in subjects]
-        pathlib.Path(options.json).write_text(json.dumps({"machine": facts, "rows": rows}, indent=1) + "\n")
+    rows = [{"launcher": subject, "ranks": world, "kind": kind, "times": times[subject, world, kind],
+             "failures": failures[subject, world, kind]} for subject, world, kind in subjects]
+    report(options, "first_step", facts, table(times, failures), rows=rows)
 
 
 if __name__ == "__main__":

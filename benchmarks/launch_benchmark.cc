@@ -2,9 +2,12 @@
 // Compares paddle-launch with its peers on this machine, side by side in one run, and prints the
 // result as Markdown. Google Benchmark repeats the cases and mixes their order.
 //   launch_benchmark [--only start|failure|logs|idle|rendezvous|ending] [--quick]
-//                    [--paddle_launch PATH] [--repetitions N] [Google Benchmark's flags]
+//                    [--paddle_launch PATH] [--repetitions N] [--json DIR]
+//                    [Google Benchmark's flags]
+// benchmarks/plot.py draws what --json writes: DIR/start.json, DIR/failure.json, …
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <stdexcept>
 
 #include <benchmark/benchmark.h>
@@ -31,13 +34,8 @@ constexpr Section kSections[] = {{"start", add_start_cases, start_tables},
                                  {"rendezvous", add_rendezvous_cases, rendezvous_tables},
                                  {"ending", add_ending_cases, ending_tables}};
 
-void start_google_benchmark(std::vector<std::string> arguments, const BenchmarkOptions& options) {
-  for (const std::string& word : arguments) {
-    if (word.rfind("--benchmark_out=", 0) == 0 && options.only.empty()) {
-      throw std::invalid_argument("--benchmark_out holds one section: add --only");
-    }
-  }
-  arguments.insert(arguments.begin() + 1, "--benchmark_enable_random_interleaving=true");
+// May be called again with others. Google Benchmark keeps a pointer to the first argument.
+void tell_google_benchmark(std::vector<std::string>& arguments) {
   std::vector<char*> words;
   words.reserve(arguments.size() + 1);
   for (std::string& word : arguments) words.push_back(word.data());
@@ -45,6 +43,22 @@ void start_google_benchmark(std::vector<std::string> arguments, const BenchmarkO
   words.push_back(nullptr);
   benchmark::Initialize(&count, words.data());
   if (count > 1) throw std::invalid_argument(fmt::format("unknown option {}", words[1]));
+}
+
+// The last argument is left for the section's file.
+void start_google_benchmark(std::vector<std::string>& arguments, const BenchmarkOptions& options) {
+  for (const std::string& word : arguments) {
+    if (word.rfind("--benchmark_out=", 0) == 0 && options.only.empty()) {
+      throw std::invalid_argument(
+          "--benchmark_out holds one section: add --only, or use --json DIR");
+    }
+  }
+  arguments.insert(arguments.begin() + 1, "--benchmark_enable_random_interleaving=true");
+  if (!options.json.empty()) {
+    std::filesystem::create_directories(options.json);
+    arguments.insert(arguments.end(), {"--benchmark_out_format=json", "--benchmark_out="});
+  }
+  tell_google_benchmark(arguments);
 }
 
 std::string describe_run(const Bench& bench) {
@@ -73,6 +87,11 @@ int run(const std::vector<std::string>& given) {
   for (const Section& section : kSections) {
     if (!bench.options.wants(section.name)) continue;
     section.add_cases(bench);
+    if (!bench.options.json.empty()) {
+      arguments.back() =
+          fmt::format("--benchmark_out={}/{}.json", bench.options.json, section.name);
+      tell_google_benchmark(arguments);
+    }
     benchmark::RunSpecifiedBenchmarks(&results);
     benchmark::ClearRegisteredBenchmarks();
     throw_if_interrupted();

@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """How long a job stands still when a trainer is killed: until all trainers run again in the next round.
 
-next_round.py --paddle_launch build/release/launcher/paddle-launch [--repetitions 15] [--json FILE]
+next_round.py --paddle_launch build/release/launcher/paddle-launch [--repetitions 15] [--json FILE] [--plot DIR]
 
 Four test hosts (tests/cluster; root, scripts/setup test) with two trainers each. A trainer on a random host is killed
 with SIGKILL; the next round counts from that moment to the last trainer's first instruction. With etcd where etcd is
 installed, and beside torchrun where that is there. All subjects take turns, in a new random order each turn.
 """
-import argparse
-import json
 import os
 import pathlib
 import random
@@ -25,7 +23,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests" / "cluster"), str(ROOT / "tests" / "end_to_end")]
 
 from etcd_server import EtcdServer  # noqa: E402
-from taking_turns import Failed, cpu, first_line, in_short, ms, take_turns  # noqa: E402
+from reporting import first_line, machine_facts, option_parser, report  # noqa: E402
+from taking_turns import Failed, in_short, ms, take_turns  # noqa: E402
 from test_hosts import TestHosts, require_test_hosts  # noqa: E402
 
 from harness import kill_quietly  # noqa: E402
@@ -143,21 +142,15 @@ def torch_version():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--paddle_launch", required=True, type=lambda path: str(pathlib.Path(path).resolve()))
-    parser.add_argument("--repetitions", type=int, default=15)
-    parser.add_argument("--json", help="all single times, into this file")
-    options = parser.parse_args()
+    options = option_parser(__doc__).parse_args()
     require_test_hosts()
     subjects = [OURS]
     subjects += [ELASTIC] if shutil.which("etcd") else []
     subjects += [TORCHRUN, TORCHRUN_QUICK] if shutil.which("torchrun") else []
     folder = tempfile.mkdtemp(prefix="next_round.", dir=SHARED)
-    facts = {"CPU": cpu(), "kernel": os.uname().release,
-             "paddle-launch": first_line(options.paddle_launch, "--version"),
-             "etcd": first_line("etcd", "--version") if ELASTIC in subjects else "not installed",
-             "torch": torch_version() if TORCHRUN in subjects else "not installed",
-             "load before": f"{os.getloadavg()[0]:.1f}"}
+    facts = machine_facts(options.paddle_launch,
+                          etcd=first_line("etcd", "--version") if ELASTIC in subjects else "not installed",
+                          torch=torch_version() if TORCHRUN in subjects else "not installed")
     try:
         with TestHosts(HOSTS + 1) as hosts:
             etcd = EtcdServer(hosts, hosts.names[HOSTS])
@@ -168,12 +161,8 @@ def main():
             etcd.stop()
     finally:
         shutil.rmtree(folder)
-    facts["load after"] = f"{os.getloadavg()[0]:.1f}"
-    print("\n".join(f"- {name}: {value}" for name, value in facts.items()), end="\n\n")
-    print(table(subjects, times, failures))
-    if options.json:
-        rows = [{"launcher": subject, "seconds": times[subject], "failures": failures[subject]} for subject in subjects]
-        pathlib.Path(options.json).write_text(json.dumps({"machine": facts, "pause": PAUSE, "rows": rows}, indent=1) + "\n")
+    rows = [{"launcher": subject, "seconds": times[subject], "failures": failures[subject]} for subject in subjects]
+    report(options, "next_round", facts, table(subjects, times, failures), pause=PAUSE, rows=rows)
 
 
 if __name__ == "__main__":

@@ -59,6 +59,8 @@ BenchmarkOptions take_options(std::vector<std::string>& arguments) {
       options.only = section_name(*section);
     } else if (const auto path = take_value(arguments, index, "--paddle_launch")) {
       options.paddle_launch = *path;
+    } else if (const auto folder = take_value(arguments, index, "--json")) {
+      options.json = *folder;
     } else if (const auto number = take_value(arguments, index, "--repetitions")) {
       repetitions = positive_number(*number);
     } else {

@@ -10,6 +10,7 @@ namespace paddle_launch {
 struct BenchmarkOptions {
   std::string only;           // a section's name; empty: all
   std::string paddle_launch;  // path; empty: look beside the build, then on PATH
+  std::string json;           // folder for the single times, a file a section; empty: nowhere
   int repetitions = 11;
   bool quick = false;
   std::string command_line;  // as typed, for the report

@@ -2,16 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What paddle-launch adds below srun and below mpirun: both start the same tasks with and without it.
 
-scheduler_layer.py --paddle_launch build/release/launcher/paddle-launch [--repetitions 15] [--json FILE]
+scheduler_layer.py --paddle_launch build/release/launcher/paddle-launch [--repetitions 15] [--json FILE] [--plot DIR]
 
 Makes four test hosts with a Slurm (tests/cluster; root, scripts/setup test), so that nothing else has to be set up.
 All ways to start take turns, in a new random order each round. A way that fails or hangs is shown as failed.
 """
-import argparse
-import json
 import os
 import pathlib
-import random
 import shutil
 import statistics
 import subprocess
@@ -22,9 +19,11 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests" / "cluster"), str(ROOT / "tests" / "end_to_end")]
 
+from difference import difference  # noqa: E402
 from mpi_run import MpiRun, require_openmpi  # noqa: E402
+from reporting import first_line, machine_facts, option_parser, report  # noqa: E402
 from slurm_cluster import SlurmCluster, require_slurm  # noqa: E402
-from taking_turns import Failed, cpu, first_line, in_short, ms, take_turns  # noqa: E402
+from taking_turns import Failed, in_short, ms, take_turns  # noqa: E402
 from test_hosts import TestHosts, require_test_hosts  # noqa: E402
 
 from harness import kill_quietly  # noqa: E402
@@ -139,12 +138,9 @@ def measure(bench, subjects, repetitions):
     return take_turns(subjects, repetitions, run, times, failures)
 
 
-def difference(ours, theirs):
-    """Of the medians, and where 95 % of the differences lie when both are drawn again from what was measured."""
-    dice = random.Random(1)
-    drawn = sorted(statistics.median(dice.choices(ours, k=len(ours))) - statistics.median(
-        dice.choices(theirs, k=len(theirs))) for _ in range(2000))
-    return f"{ms(statistics.median(ours) - statistics.median(theirs))} ({ms(drawn[50])}..{ms(drawn[-51])})"
+def difference_cell(ours, theirs):
+    middle, low, high = map(ms, difference(ours, theirs))
+    return f"{middle} ({low}..{high})"
 
 
 def table(subjects, times, failures):
@@ -161,7 +157,7 @@ def table(subjects, times, failures):
             for other in (BARE, MPI, MPI_TCP):
                 base = walls.get((front_end, per_host, other))
                 is_fair = base and way != other and (other == BARE or way in (OURS, OURS_PMIX))
-                row.append(difference(wall, base) if is_fair else "")
+                row.append(difference_cell(wall, base) if is_fair else "")
             row.append(ms(statistics.median(busy for _, busy in times[subject])))
         else:
             row += [""] * 6
@@ -171,20 +167,14 @@ def table(subjects, times, failures):
 
 
 def machine(slurm, launcher):
-    return {"CPU": cpu(), "kernel": os.uname().release,
-            "Slurm": slurm.run(["srun", "--version"], check=True).stdout.strip(),
-            "Open MPI": first_line("mpirun.openmpi", "--version"),
-            "PMIx": first_line("pkg-config", "--modversion", "pmix"),
-            "paddle-launch": first_line(launcher, "--version"),
-            "load before": f"{os.getloadavg()[0]:.1f}"}
+    return machine_facts(launcher, Slurm=slurm.run(["srun", "--version"], check=True).stdout.strip(),
+                         **{"Open MPI": first_line("mpirun.openmpi", "--version")},
+                         PMIx=first_line("pkg-config", "--modversion", "pmix"))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--paddle_launch", required=True, type=lambda path: str(pathlib.Path(path).resolve()))
-    parser.add_argument("--repetitions", type=int, default=15)
+    parser = option_parser(__doc__)
     parser.add_argument("--per_host", type=int, nargs="+", default=[1, 4], help="tasks on each of the 4 hosts")
-    parser.add_argument("--json", help="all single times, into this file")
     options = parser.parse_args()
     require_test_hosts()
     require_slurm()
@@ -198,14 +188,10 @@ def main():
             times, failures = measure(Bench(slurm, folder, options.paddle_launch), subjects, options.repetitions)
     finally:
         shutil.rmtree(folder)
-    facts["load after"] = f"{os.getloadavg()[0]:.1f}"
-    print("\n".join(f"- {name}: {value}" for name, value in facts.items()), end="\n\n")
-    print(table(subjects, times, failures))
-    if options.json:
-        rows = [{"front_end": subject[0], "tasks": HOSTS * subject[1], "runs": subject[2], "wall": [wall for wall, _ in
-                 times[subject]], "cpu": [busy for _, busy in times[subject]], "failures": failures[subject]}
-                for subject in subjects]
-        pathlib.Path(options.json).write_text(json.dumps({"machine": facts, "rows": rows}, indent=1) + "\n")
+    rows = [{"front_end": subject[0], "tasks": HOSTS * subject[1], "runs": subject[2], "wall": [wall for wall, _ in
+             times[subject]], "cpu": [busy for _, busy in times[subject]], "failures": failures[subject]}
+            for subject in subjects]
+    report(options, "scheduler_layer", facts, table(subjects, times, failures), rows=rows)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 """What the benchmarks in Python have in common: subjects take turns, in a new random order each turn."""
 import os
 import random
-import subprocess
 import sys
 
 
@@ -31,13 +30,3 @@ def in_short(failures):
 
 def ms(seconds):
     return f"{seconds * 1000:.0f}"
-
-
-def first_line(*words):
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return done.stdout.splitlines()[0] if done.stdout else "unknown"
-
-
-def cpu():
-    name = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "?")
-    return f"{os.cpu_count()} × {name}"

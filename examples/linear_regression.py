@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data-parallel gradient descent with nothing but Python's standard library.
 
-    paddle-launch --nproc_per_node=4 examples/linear_regression.py
+    paddle-launch --nproc_per_node=4 linear_regression.py
 
 Every trainer has its own part of the data, computes the gradient on it, and all trainers add up their
 gradients in a ring of TCP connections over the endpoints that the launcher handed out. So all of them

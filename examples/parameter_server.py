@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training with parameter servers, with nothing but Python's standard library.
 
-    paddle-launch --server_num=2 --worker_num=4 examples/parameter_server.py
+    paddle-launch --server_num=2 --worker_num=4 parameter_server.py
 
 The parameters are dealt out among the servers. A worker asks all servers for their parameters, computes the
 gradient on its own part of the data, and sends each server its share of it. Nobody tells a server when the

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training that survives: it saves its state after every step and goes on from there, with however many trainers.
 
-    paddle-launch --nproc_per_node=4 --max_restart=3 examples/resume.py --fail_step=20
-    paddle-launch --elastic_server=127.0.0.1:2379 --job_id=job1 --np=2:4 examples/resume.py   # on each node
+    paddle-launch --nproc_per_node=4 --max_restart=3 resume.py --fail_step=20
+    paddle-launch --elastic_server=192.168.0.5:2379 --job_id=job1 --np=2:4 resume.py   # typed on each node
 
 Nothing but Python's standard library. Every step all trainers work on one global batch, split among them, and rank 0
 adds up their gradients. Gradients are whole numbers (fixed point), whose sum does not depend on the order or on how the

@@ -1,8 +1,11 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The model of Paddle's document "单机多卡训练", started from the program itself:
+"""The model of Paddle's document "单机多卡训练", started from the program itself.
 
-    python examples/spawn.py                 two processes: on the first two visible cards, or on the CPU
-    python examples/spawn.py --gpus 4,5      on cards 4 and 5
+    python3 spawn.py                 # two processes: on the first two visible cards, or on the CPU
+    python3 spawn.py --gpus 4,5      # on cards 4 and 5
+
+The package paddle_launch must be installed (docs/spawn.md).
 """
 
 import argparse

@@ -10,27 +10,28 @@
 
 #include <fmt/format.h>
 
-#include "launcher/assumed_roster.h"
-#include "launcher/claim.h"
-#include "launcher/company.h"
-#include "launcher/elastic_job.h"
-#include "launcher/end_on_signal.h"
 #include "launcher/job/errors.h"
-#include "launcher/meeting.h"
-#include "launcher/nccl_gift.h"
-#include "launcher/network_check.h"
-#include "launcher/next_meeting.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/signals.h"
 #include "launcher/os/write_patiently.h"
-#include "launcher/planning.h"
-#include "launcher/play.h"
-#include "launcher/readiness.h"
-#include "launcher/report_file.h"
 #include "launcher/site/etcd_files.h"
 #include "launcher/site/machine.h"
 #include "launcher/site/own_node.h"
 #include "launcher/site/surroundings.h"
+#include "launcher/steps/assumed_roster.h"
+#include "launcher/steps/claim.h"
+#include "launcher/steps/company.h"
+#include "launcher/steps/elastic_job.h"
+#include "launcher/steps/end_on_signal.h"
+#include "launcher/steps/launch_failure.h"
+#include "launcher/steps/meeting.h"
+#include "launcher/steps/nccl_gift.h"
+#include "launcher/steps/network_check.h"
+#include "launcher/steps/next_meeting.h"
+#include "launcher/steps/planning.h"
+#include "launcher/steps/play.h"
+#include "launcher/steps/readiness.h"
+#include "launcher/steps/report_file.h"
 #include "launcher/tell/job_report.h"
 #include "launcher/tell/rounds.h"
 #include "launcher/text/signal_name.h"
@@ -42,7 +43,7 @@ Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Mach
          Company& company, const Readiness& ready, const GiftMaker& gift,
          std::vector<std::string>& notices) {
   PodClaim claim = make_claim(job, here, ready.me, company, ready.problem_text);
-  if (ready.problem) claim.problem_status = status_of(ready.problem);
+  if (ready.problem) claim.problem_status = failure_of(ready.problem).status;
   try {
     return meet_the_others(loop, job, env, here, ready.me, company, claim, ready.preparation.offer,
                            gift, notices);
@@ -53,7 +54,7 @@ Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Mach
     if (!company.is_scheduled()) std::rethrow_exception(ready.problem);
     // Whoever started us shows the words of all nodes in one place.
     const std::string text = fmt::format("{}: {}", here.host_name, ready.problem_text);
-    if (status_of(ready.problem) == kWrongUseStatus) throw UsageError(text);
+    if (failure_of(ready.problem).status == kWrongUseStatus) throw UsageError(text);
     throw LaunchError(text);
   }
 }
@@ -87,7 +88,7 @@ void report_end(const std::string& file, const RoundEnd& end, const Rounds& roun
   const auto problem =
       write_report_file(file, job_report(end.verdict, end.status, rounds.state.restarts));
   if (!problem) return;
-  write_to_stderr_patiently(fmt::format("paddle-launch: warning: --report {}\n", *problem),
+  write_to_stderr_patiently(fmt::format("paddle-launch: warning: --report={}\n", *problem),
                             std::chrono::seconds(1));
 }
 
@@ -118,7 +119,7 @@ Met meet_for_next_round(const Job& job, Readiness& ready, BetweenRounds between,
     tell(kSignalBase + stopped.signal, fmt::format("{}: {}", job.here.host_name, stopped.what()));
     throw;
   } catch (const std::exception& error) {
-    tell(1, fmt::format("{}: {}", job.here.host_name, error.what()));
+    tell(kLaunchErrorStatus, fmt::format("{}: {}", job.here.host_name, error.what()));
     throw;
   }
   const PodClaim claim = make_claim(spec, job.here, ready.me, job.company, "");

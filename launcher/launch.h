@@ -13,8 +13,7 @@ struct LaunchEnd {
   JobVerdict verdict{};  // over the last round; nothing where none was run
 };
 
-// Throws UsageError, LaunchError or std::system_error when nothing was
-// started.
+// Throws UsageError, LaunchError or std::system_error when nothing was started.
 LaunchEnd launch(const ParsedCommandLine& command, const Environment& env);
 
 }  // namespace paddle_launch

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wires the parts: the only place that reads the real environment, and the only catch.
+// The program: hands the real environment to a launch, or to an order for a running job, and turns
+// what failed into words and an exit status.
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -12,18 +13,17 @@
 
 #include "launcher/cli/command_line.h"
 #include "launcher/job/environment.h"
-#include "launcher/job_orders.h"
+#include "launcher/job/errors.h"
 #include "launcher/launch.h"
-#include "launcher/launch_failure.h"
 #include "launcher/os/print_out.h"
-#include "launcher/report_file.h"
 #include "launcher/site/surroundings.h"
-#include "launcher/start_environment.h"
+#include "launcher/steps/job_orders.h"
+#include "launcher/steps/launch_failure.h"
+#include "launcher/steps/report_file.h"
+#include "launcher/steps/start_environment.h"
 #include "launcher/tell/job_report.h"
 
 namespace {
-
-constexpr int kLaunchError = 1;
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -57,7 +57,7 @@ int run(const std::vector<std::string>& argv, pid_t parent) {
       argv, env, paddle_launch::surroundings(env).may_be_several());
   paddle_launch::drop_secrets(env);
   if (const auto* print = std::get_if<paddle_launch::PrintAndExit>(&command)) {
-    return paddle_launch::print_out(print->text) ? 0 : kLaunchError;
+    return paddle_launch::print_out(print->text) ? 0 : paddle_launch::kLaunchErrorStatus;
   }
   if (const auto* order = std::get_if<paddle_launch::JobOrder>(&command)) {
     return paddle_launch::carry_out(*order);

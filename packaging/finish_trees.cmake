@@ -61,9 +61,17 @@ function(add_documents tree package)
   file(CHMOD ${readable} PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 endfunction()
 
+# Debian's zsh looks elsewhere than others.
+function(move_completions tree)
+  if(EXISTS ${tree}/usr/share/zsh/site-functions)
+    file(RENAME ${tree}/usr/share/zsh/site-functions ${tree}/usr/share/zsh/vendor-completions)
+  endif()
+endfunction()
+
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER ${component} upper)
   set(tree ${CPACK_TEMPORARY_DIRECTORY}/${component})
+  move_completions(${tree})
   finish_binaries(${tree} binaries)
   add_documents(${tree} ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
   if(binaries)

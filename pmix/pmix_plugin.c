@@ -95,7 +95,8 @@ static int read_task_count(paddle_launch_reason* why) {
   const bool understood = as_number(value, &count);
   PMIX_VALUE_RELEASE(value);
   if (!understood || count == 0 || count > UINT32_MAX || me.rank >= count) {
-    return fail(why, "the host says rank %u of %llu tasks", me.rank, (unsigned long long)count);
+    return fail(why, "the PMIx server says that this is rank %u of %llu tasks", me.rank,
+                (unsigned long long)count);
   }
   task_count = (uint32_t)count;
   return 0;
@@ -112,7 +113,7 @@ static int open_pmix(paddle_launch_reason* why) {
   /* The return value alone decides: without a server PMIx_Initialized() is true all the same, and
    * PMIx_Finalize() may crash (4.2.2, when PMIX_RANK of another job is still set). */
   if (status == PMIX_ERR_UNREACH) {
-    return fail(why, "no PMIx server answers: was the task started by srun --mpi=pmix or mpirun?");
+    return fail(why, "no PMIx server answers; start the tasks with srun --mpi=pmix or with mpirun");
   }
   if (check(status, "PMIx_Init", why)) return 1;
   is_open = true;

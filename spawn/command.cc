@@ -92,8 +92,7 @@ ParsedCommandLine command_of_spawn(const SpawnOptions& options, const Environmen
   const ChosenCards visible = options.gpus.empty() ? visible_cards(env, program) : ChosenCards{};
   std::vector<std::string> argv = options_of_cards(options, visible, look_around().cpus.size());
   if (options.grace.count() < 0) {
-    throw UsageError(
-        fmt::format("grace is {} ms: it cannot be less than 0", options.grace.count()));
+    throw UsageError(fmt::format("grace is {} ms: give 0 ms or more", options.grace.count()));
   }
   argv.push_back(
       fmt::format("--grace={}.{:03}", options.grace.count() / 1000, options.grace.count() % 1000));

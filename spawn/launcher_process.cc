@@ -9,13 +9,12 @@
 #include <exception>
 #include <iostream>
 #include <string_view>
-#include <utility>
 
 #include "launcher/job/own_function.h"
 #include "launcher/launch.h"
-#include "launcher/launch_failure.h"
 #include "launcher/os/unique_fd.h"
-#include "launcher/start_environment.h"
+#include "launcher/steps/launch_failure.h"
+#include "launcher/steps/start_environment.h"
 #include "spawn/command.h"
 
 namespace paddle_launch {

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -187,7 +186,9 @@ std::vector<pid_t> Spawned::pids() const { return state_->pids(); }
 void Spawned::stop() { state_->stop(); }
 
 Spawned spawn(const std::function<void()>& function, const SpawnOptions& options) {
-  if (!function) throw SpawnError("spawn was given no function", {.status = kWrongUseStatus});
+  if (!function)
+    throw SpawnError("spawn was given no function: give one that can be called",
+                     {.status = kWrongUseStatus});
   refuse_with_threads();
   Spawned spawned(std::make_unique<Spawned::State>(function, options));
   if (options.join) spawned.join();

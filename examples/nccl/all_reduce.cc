@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sum over all ranks by NCCL, with the ids that paddle-launch made:
+//   c++ -o all_reduce all_reduce.cc -lpaddle_launch_nccl -lnccl -lcudart
 //   paddle-launch ./all_reduce
 // Every trainer adds its rank plus one, and prints the sum. Exit status 77: there is no GPU.
 #include <cuda_runtime.h>

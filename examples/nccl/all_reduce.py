@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The sum over all ranks by NCCL from Python, with the ids that paddle-launch made:
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// See cut_text.h.
 #include "launcher/channel/cut_text.h"
 
 namespace paddle_launch {
 namespace {
 
-constexpr std::size_t kMostContinuationBytes =
-    3;  // more of them are not UTF-8, and are cut anywhere
+// More of them are not UTF-8, and are cut anywhere.
+constexpr std::size_t kMostContinuationBytes = 3;
 constexpr unsigned kContinuationMask = 0xc0;
 constexpr unsigned kContinuation = 0x80;
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// See fields.h.
 #include "launcher/channel/fields.h"
 
 #include <chrono>

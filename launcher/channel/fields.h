@@ -17,6 +17,7 @@
 
 #include "launcher/channel/wire.h"
 #include "launcher/job/pod_offer.h"
+#include "launcher/job/port.h"
 #include "launcher/job/role.h"
 #include "launcher/job/stop_cause.h"
 
@@ -28,7 +29,7 @@ struct Range {
 };
 constexpr Range kRanks{0, 10'000'000};  // and whatever else is counted by trainers or by nodes
 constexpr Range kPlaceOrNone{-1, kRanks.most};
-constexpr Range kPorts{0, 65535};
+constexpr Range kPorts{0, kLastPort};
 constexpr Range kStatus{0, 255};
 constexpr Range kAnyCount{0, 2'147'483'647};
 constexpr Range kRoundOrNone{-1, kAnyCount.most};

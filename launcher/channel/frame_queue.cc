@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/channel/frame_queue.h"
 
-#include <cstdint>
 #include <utility>
 
 namespace paddle_launch {

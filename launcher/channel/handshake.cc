@@ -72,18 +72,17 @@ bool Handshake::read_hello(std::string_view frame, std::string_view& rest) {
     state_ = State::OtherProtocol;
     return false;
   }
-  const auto nonce = key_of(in.text(kKeyBytes));
+  const bool has_nonce = key_of(in.text(kKeyBytes)).has_value();
   theirs_.version = in.text(kLongestWord);
   theirs_.user = in.text(kLongestWord);
   theirs_.job = in.text(kLongestWord);
   theirs_.host = in.text(kLongestWord);
   theirs_.tag = in.text(kLongestWord);
   theirs_.sealed_secret = in.text(kLongestLetter);
-  if (in.failed() || !nonce) {
+  if (in.failed() || !has_nonce) {
     state_ = State::NotALauncher;
     return false;
   }
-  their_nonce_ = *nonce;
   rest = frame.substr(frame.size() - in.left());
   their_hello_ = std::string(frame.substr(0, frame.size() - in.left()));
   return true;

@@ -8,7 +8,6 @@
 //   member: proof, stream header  →
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -69,7 +68,6 @@ class Handshake {
   LetterOpener open_;
   JobCard theirs_;
   Key my_nonce_;
-  Key their_nonce_{};
   int their_protocol_ = 0;
   std::string my_hello_;
   std::string their_hello_;

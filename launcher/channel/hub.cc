@@ -61,7 +61,9 @@ void Hub::rest_from_accepting() {
   loop_.forget(listener_.get());
   rest_.set(kRestWithoutDescriptors, [this] { accept_again(); });
   if (events_.remark) {
-    events_.remark("no descriptor is left for another connection; trying again in a second");
+    events_.remark(
+        "no descriptor is left for another connection; trying again in a second (ulimit -n raises "
+        "the limit)");
   }
 }
 

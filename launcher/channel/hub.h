@@ -3,6 +3,7 @@
 // from each member. Strangers cost a bounded number of small buffers for a bounded time.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -17,6 +18,11 @@
 #include "launcher/os/tcp.h"
 
 namespace paddle_launch {
+
+constexpr int kHubPorts = 10;      // where it may be: the first that is free
+constexpr int kHubBacklog = 4096;  // all nodes of a large job may come at once
+// How long the others may take to fetch the last word before the connections are closed.
+constexpr std::chrono::seconds kLastWord{2};
 
 // Who we are to whoever connects, and how soon a silent one is given up.
 struct ChannelIdentity {

@@ -12,9 +12,6 @@
 namespace paddle_launch {
 namespace {
 
-// How long members may take to fetch the last word.
-constexpr std::chrono::seconds kLastWord{2};
-
 // The first cause of a pod stays; but whoever ends it by a signal ends it, whatever came before.
 void take_cause(PodAccount& pod, const StopCause& cause) {
   const bool is_asked = cause.kind == StopCause::Kind::Interrupted;
@@ -40,10 +37,9 @@ std::string lost_after_work(const std::string& host) {
   return fmt::format("node {} was lost after all workers had finished", host);
 }
 
-HubChannel::HubChannel(EventLoop& loop, std::unique_ptr<Hub> hub, const Roster& roster,
-                       std::map<int, int> members, std::map<int, OfferMessage> spares)
-    : loop_(loop),
-      hub_(std::move(hub)),
+HubChannel::HubChannel(std::unique_ptr<Hub> hub, const Roster& roster, std::map<int, int> members,
+                       std::map<int, OfferMessage> spares)
+    : hub_(std::move(hub)),
       mine_(static_cast<int>(roster.mine)),
       members_(std::move(members)),
       spares_(std::move(spares)),

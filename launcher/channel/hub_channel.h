@@ -19,8 +19,8 @@ class HubChannel final : public JobChannel {
  public:
   // `members`: the place of each member in the roster. The hub may have lost one of them already.
   // `spares`: who is connected to an elastic job and has no place in this round.
-  HubChannel(EventLoop& loop, std::unique_ptr<Hub> hub, const Roster& roster,
-             std::map<int, int> members, std::map<int, OfferMessage> spares = {});
+  HubChannel(std::unique_ptr<Hub> hub, const Roster& roster, std::map<int, int> members,
+             std::map<int, OfferMessage> spares = {});
 
   void set_events(Events events) override;
   void tell_stop(const StopCause& own) override;
@@ -47,7 +47,6 @@ class HubChannel final : public JobChannel {
   void send_verdict(const JobVerdict& verdict);
   PodAccount& account(int node) { return accounts_.at(static_cast<std::size_t>(node)); }
 
-  EventLoop& loop_;
   std::unique_ptr<Hub> hub_;
   int mine_;
   std::map<int, int> members_;                         // member of the hub → place in the roster

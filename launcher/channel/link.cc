@@ -67,7 +67,9 @@ Link::Link(EventLoop& loop, UniqueFd connected, Handshake handshake, std::size_t
       greeting_time_(loop),
       greeted_at_(EventLoop::Clock::now()) {
   loop_.on_readable(socket_.get(), [this] { read(); });
-  greeting_time_.set(kGreetingTime, [this] { end("no proof within 10 s"); });
+  greeting_time_.set(kGreetingTime, [this] {
+    end("no proof within " + std::to_string(kGreetingTime.count()) + " s");
+  });
   const std::string first = handshake_.begin();
   if (!first.empty()) send_frame(first);
 }

@@ -39,7 +39,6 @@ class MemberChannel final : public JobChannel {
   void take(Message message);
   void take_stop(const StopCause& cause);
   void lose_hub(const std::string& why);
-  void tell_clock();
 
   std::unique_ptr<Link> link_;
   int mine_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See message.h. A message is its kind (one byte, its place in the variant) and then its fields in
+// A message is its kind (one byte, its place in the variant) and then its fields in
 // the order of their declaration.
 #include "launcher/channel/message.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See packed_pods.h. Number of pods, the first one's master port, then the pods (pod_wire.h).
+// On the wire: number of pods, the first one's master port, then the pods (pod_wire.h).
 #include "launcher/channel/packed_pods.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "launcher/channel/pod_wire.h"
 #include "launcher/channel/wire.h"
+#include "launcher/job/port.h"
 
 namespace paddle_launch {
 namespace {
@@ -14,7 +15,6 @@ namespace {
 // Pods, trainers and cards each; above any job. Repeated pods are so short that the number of bytes
 // alone would allow gigabytes. Roles are never repeated: each pays for itself.
 constexpr std::size_t kMost = 1'000'000;
-constexpr int kLastPort = 65535;
 
 const std::string* host_at(const std::vector<std::string>& known_hosts, std::size_t place) {
   return place < known_hosts.size() ? &known_hosts[place] : nullptr;

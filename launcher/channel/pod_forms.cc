@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// See pod_forms.h.
 #include "launcher/channel/pod_forms.h"
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "launcher/job/pod_offer.h"
+#include "launcher/job/port.h"
 
 namespace paddle_launch {
 
@@ -30,7 +31,6 @@ constexpr std::size_t kMostUnpaid = 256;
 bool may_be_unpaid(std::size_t trainers, std::size_t cards);
 bool may_be_unpaid(const PodOffer& pod);
 
-constexpr int kLastPort = 65535;
 inline bool is_port(int port) { return port >= 0 && port <= kLastPort; }
 
 Forms choose_forms(const PodOffer& pod, const PodOffer& previous, const std::string* known_host);

@@ -11,6 +11,8 @@
 namespace paddle_launch {
 namespace {
 
+constexpr std::size_t kDigestBytes = 16;
+static_assert(kDigestBytes >= crypto_generichash_BYTES_MIN);
 static_assert(kKeyBytes == crypto_generichash_BYTES);
 static_assert(kKeyBytes == crypto_secretstream_xchacha20poly1305_KEYBYTES);
 
@@ -18,7 +20,7 @@ const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-// Every use of the library begins with a key: here it finds out what this machine's CPU can do.
+// Every use of the library begins here: it finds out what this machine's CPU can do.
 void make_ready() {
   static const bool is_ready = sodium_init() >= 0;
   if (!is_ready) throw std::runtime_error("libsodium cannot be used: no source of random bytes");
@@ -72,7 +74,8 @@ bool same(const Key& one, const Key& other) {
 }
 
 std::string digest(std::string_view bytes) {
-  std::string result(16, '\0');
+  make_ready();
+  std::string result(kDigestBytes, '\0');
   crypto_generichash(reinterpret_cast<unsigned char*>(result.data()), result.size(),
                      bytes_of(bytes), bytes.size(), nullptr, 0);
   return result;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// See wire.h.
 #include "launcher/channel/wire.h"
 
 #include <algorithm>

@@ -2,13 +2,13 @@
 // See asked_role.h.
 #include "launcher/cli/asked_role.h"
 
-#include <cstddef>
 #include <map>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/text/endpoint.h"
 
 namespace paddle_launch {
 namespace {
@@ -42,7 +42,7 @@ void check_number_on_a_host(const AskedRole& role) {
   std::map<std::string_view, int> on_host;
   for (const auto& stage : role.endpoints) {
     for (const std::string& entry : stage) {
-      const std::string_view host = std::string_view(entry).substr(0, entry.find(':'));
+      const std::string_view host = host_of(entry);
       if (++on_host[host] <= kMostOnANode) continue;
       throw UsageError(fmt::format(
           "{} has more than {} {} on {}, which is more than a node can start. Correct {}.",

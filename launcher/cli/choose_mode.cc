@@ -2,7 +2,6 @@
 // See choose_mode.h.
 #include "launcher/cli/choose_mode.h"
 
-#include <string>
 #include <string_view>
 
 namespace paddle_launch {

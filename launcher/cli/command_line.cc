@@ -37,7 +37,7 @@ std::string program_name(const std::vector<std::string>& argv) {
 [[noreturn]] void refuse_without_script(std::string_view program) {
   throw UsageError(
       fmt::format("training_script is missing: the command line names no script to run; {} (see "
-                  "--help for the options).",
+                  "--help for the options)",
                   usage_line(program)));
 }
 
@@ -73,7 +73,8 @@ CommandLine parse_command_line(const std::vector<std::string>& argv, const Envir
                                bool started_together) {
   const std::string program = program_name(argv);
   CutCommandLine cut = cut_command_line(argv);
-  if (cut.asks_help) return PrintAndExit{help_text(program)};
+  if (cut.asks_full_help) return PrintAndExit{full_help(program)};
+  if (cut.asks_help) return PrintAndExit{everyday_help(program)};
   if (cut.asks_version) return PrintAndExit{version_text()};
 
   Remarks remarks;

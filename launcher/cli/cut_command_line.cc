@@ -3,6 +3,7 @@
 // abbreviations.
 #include "launcher/cli/cut_command_line.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -55,7 +56,7 @@ class Cutter {
     if (name.empty()) {
       throw UsageError(
           "training_script is an empty word: give the path of a script, or leave out "
-          "the empty quotes (an unset shell variable?).");
+          "the empty quotes (an unset shell variable?)");
     }
     cut_.script = name;
     cut_.script_args.assign(words_.begin() + static_cast<std::ptrdiff_t>(next_), words_.end());
@@ -69,7 +70,7 @@ class Cutter {
 
     std::optional<std::string> value;
     if (equals != std::string::npos) value = word.substr(equals + 1);
-    if (std::holds_alternative<ActsAtOnce>(option->rule)) return act_at_once(name, value);
+    if (std::holds_alternative<ActsAtOnce>(option->rule)) return act_at_once(*option, name, value);
     cut_.own.push_back(name);
     cut_.own.push_back(value_of(*option, name, value));
   }
@@ -77,7 +78,7 @@ class Cutter {
   std::string value_of(const Option& option, const std::string& name,
                        const std::optional<std::string>& value) {
     if (value && std::holds_alternative<Flag>(option.rule)) {
-      throw UsageError(fmt::format("{0}={1}: {0} takes no value; write {0} alone, or leave it out.",
+      throw UsageError(fmt::format("{0}={1}: {0} takes no value; write {0} alone, or leave it out",
                                    name, *value));
     }
     if (value) return *value;
@@ -86,26 +87,38 @@ class Cutter {
     const std::string found = next_ < words_.size() ? fmt::format("{} follows it", words_[next_])
                                                     : std::string("the command line ends after it");
     throw UsageError(
-        fmt::format("{0} needs a value, and {1}: write {0}={2}.", name, found, option.metavar));
+        fmt::format("{0} needs a value, and {1}: write {0}={2}", name, found, option.metavar));
   }
 
-  void act_at_once(const std::string& name, const std::optional<std::string>& value) {
-    if (value) {
-      throw UsageError(
-          fmt::format("{0}={1}: {0} is not written with \"=\"; see --help.", name, *value));
-    }
+  void act_at_once(const Option& option, const std::string& name,
+                   const std::optional<std::string>& value) {
+    if (value) refuse_unless_known(option, name, *value);
     if (name == "--version") {
       cut_.asks_version = true;
     } else if (name != "-m") {
       cut_.asks_help = true;
+      cut_.asks_full_help = value.has_value();
     } else {
       take_module();
     }
   }
 
+  static void refuse_unless_known(const Option& option, const std::string& name,
+                                  const std::string& value) {
+    const std::vector<std::string> known = words_after_equals(option);
+    if (known.empty()) {
+      throw UsageError(
+          fmt::format("{0}={1}: {0} is not written with '='; see --help", name, value));
+    }
+    if (std::find(known.begin(), known.end(), value) != known.end()) return;
+    throw UsageError(fmt::format("{0}={1}: it takes {2} only; write {0}, or {0}={2}", name, value,
+                                 fmt::join(known, "|")));
+  }
+
   void take_module() {
     if (next_ >= words_.size() || words_[next_].empty() || looks_like_option(words_[next_])) {
-      throw UsageError("-m needs the name of a Python module after it, as in: -m package.train.");
+      throw UsageError(
+          "-m needs the name of a Python module after it: write it as in -m package.train");
     }
     cut_.is_module = true;
     take_script(words_[next_++]);

@@ -14,6 +14,7 @@ struct CutCommandLine {
   bool is_module = false;
   std::vector<std::string> script_args;
   bool asks_help = false;
+  bool asks_full_help = false;  // --help=all
   bool asks_version = false;
 
   bool operator==(const CutCommandLine&) const = default;

@@ -3,29 +3,21 @@
 #include "launcher/cli/elastic_of_job.h"
 
 #include <chrono>
-#include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "launcher/cli/etcd_of_options.h"
+#include "launcher/cli/node_range.h"
 #include "launcher/job/errors.h"
-#include "launcher/text/number.h"
 
 namespace paddle_launch {
 namespace {
 
 constexpr std::string_view kServersAreNot =
     "parameter servers keep their state, so only collective and rpc jobs can be elastic";
-
-// value is one that the rule NodeCount has accepted.
-NodeRange range_in(std::string_view value) {
-  const std::size_t colon = value.find(':');
-  const auto min = static_cast<int>(parse_whole_number(value.substr(0, colon)).value_or(1));
-  if (colon == std::string_view::npos) return {min, min};
-  return {min, static_cast<int>(parse_whole_number(value.substr(colon + 1)).value_or(min))};
-}
 
 void refuse_parts_without_etcd(const GivenOptions& given) {
   if (const GivenOption* const np = given.find("np")) {
@@ -35,7 +27,7 @@ void refuse_parts_without_etcd(const GivenOptions& given) {
         said(*np), how_to_drop(*np)));
   }
   const GivenOption* const nodes = given.find("nnodes");
-  if (nodes != nullptr && !range_in(nodes->value).is_fixed()) {
+  if (nodes != nullptr && !node_range_in(nodes->value).is_fixed()) {
     throw UsageError(fmt::format(
         "{}: a range is for an elastic job, whose nodes meet at an etcd server, and none is named. "
         "Write --master=etcd://HOST:PORT, or give one number in {}.",
@@ -102,7 +94,8 @@ const GivenOption& choose_nodes(const GivenOption& server, const GivenOptions& g
   const bool second_counts = first == nullptr && is_etcd_master(server);
   if (second_counts) std::swap(first, second);
   if (first == nullptr) refuse_without_number(server, given);
-  if (second == nullptr || range_in(second->value) == range_in(first->value)) return *first;
+  if (second == nullptr || node_range_in(second->value) == node_range_in(first->value))
+    return *first;
   if (!second->from_environment) {
     refuse_together(*first, *second, "each is the number of nodes");
   }
@@ -111,15 +104,9 @@ const GivenOption& choose_nodes(const GivenOption& server, const GivenOptions& g
   return *first;
 }
 
-std::chrono::milliseconds duration(const GivenOptions& given, std::string_view key,
-                                   std::chrono::milliseconds otherwise) {
-  const auto text = given.text(key);
-  return text ? std::chrono::milliseconds(parse_thousandths(*text).value_or(0)) : otherwise;
-}
-
 void fill_settings(const GivenOptions& given, ElasticSpec& elastic) {
-  elastic.timeout = duration(given, "elastic_timeout", elastic.timeout);
-  elastic.settle = duration(given, "elastic_settle", elastic.settle);
+  elastic.timeout = given.duration("elastic_timeout").value_or(elastic.timeout);
+  elastic.settle = given.duration("elastic_settle").value_or(elastic.settle);
   if (const auto ttl = given.number("elastic_ttl")) elastic.ttl = std::chrono::seconds(*ttl);
   elastic.level = given.number("elastic_level").value_or(elastic.level);
   elastic.force = given.is_true("force");
@@ -140,14 +127,14 @@ std::optional<ElasticSpec> elastic_of_job(const ModeChoice& mode, const Environm
   const GivenOption& nodes = choose_nodes(*server, given, remarks);
   check_job_id(*server, given);
   if (given.find("job_id") == nullptr) {
-    remarks.notices.push_back(fmt::format(
-        "--job_id is not given: the job is called \"default\" at {}, where any other job "
-        "without a name would be taken for it",
-        said(*server)));
+    remarks.notices.push_back(
+        fmt::format("--job_id is not given: the job is called 'default' at {}, where any other job "
+                    "without a name would be taken for it",
+                    said(*server)));
   }
   ElasticSpec elastic;
   elastic.etcd = etcd_of_options(*server, given, env, remarks);
-  elastic.nodes = range_in(nodes.value);
+  elastic.nodes = node_range_in(nodes.value);
   elastic.nodes_source = nodes.name;
   fill_settings(given, elastic);
   return elastic;

@@ -3,18 +3,17 @@
 #include "launcher/cli/endpoint_list.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "launcher/cli/value_words.h"
+#include "launcher/text/endpoint.h"
 #include "launcher/text/number.h"
 #include "launcher/text/split.h"
 
 namespace paddle_launch {
 namespace {
-
-constexpr std::size_t kPartsOfAnAddress = 4;
 
 bool is_of_a_host(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -23,19 +22,14 @@ bool is_of_a_host(char c) {
 
 // Digits and dots alone cannot be a name: they are an address or a slip of the pen.
 bool is_broken_address(std::string_view host) {
-  if (host.find_first_not_of("0123456789.") != std::string_view::npos) return false;
-  const std::vector<std::string_view> parts = split(host, '.');
-  return parts.size() != kPartsOfAnAddress ||
-         std::any_of(parts.begin(), parts.end(), [](std::string_view part) {
-           const auto number = parse_whole_number(part);
-           return !number || *number > 255;
-         });
+  return host.find_first_not_of("0123456789.") == std::string_view::npos &&
+         !is_dotted_address(host);
 }
 
 // As a clause; empty: none.
 std::string problem_of_host(std::string_view host) {
   if (!std::all_of(host.begin(), host.end(), is_of_a_host)) {
-    return fmt::format("\"{}\" is no host name and no IPv4 address", host);
+    return fmt::format("'{}' is no host name and no IPv4 address", host);
   }
   if (is_broken_address(host)) return fmt::format("{} is no IPv4 address", host);
   return {};
@@ -56,7 +50,7 @@ ValueReading read_endpoint(std::string_view entry, EndpointList rule) {
   if (!reading.problem.empty()) {
     return {{}, fmt::format("{} is no endpoint: {}", entry, reading.problem)};
   }
-  std::string problem = problem_of_host(entry.substr(0, entry.find(':')));
+  std::string problem = problem_of_host(host_of(entry));
   if (!problem.empty()) return {{}, std::move(problem)};
   return reading;
 }
@@ -141,9 +135,9 @@ ValueReading read_stage_devices(std::string_view text) {
   std::vector<std::string_view> devices;
   for (const std::string_view part : split(text, ';')) {
     const std::string_view device = without_blanks(part);
-    if (device != "cpu" && device != "gpu" && device != "xpu") {
+    if (!is_among(device, kStageDeviceWords)) {
       return {{},
-              fmt::format("\"{}\" is no device: it takes cpu, gpu or xpu for each stage, as in "
+              fmt::format("'{}' is no device: it takes cpu, gpu or xpu for each stage, as in "
                           "cpu;gpu;cpu",
                           device)};
     }

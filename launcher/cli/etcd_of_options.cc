@@ -16,6 +16,9 @@
 namespace paddle_launch {
 namespace {
 
+// The password of --etcd_user. It is no option's default: these are shown in the banner.
+constexpr std::string_view kEtcdPasswordVariable = "PADDLE_ETCD_PASSWORD";
+
 void take_user(const GivenOptions& given, const Environment& env, EtcdSpec& etcd,
                Remarks& remarks) {
   const GivenOption* const user = given.find("etcd_user");

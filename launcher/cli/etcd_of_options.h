@@ -9,9 +9,6 @@
 
 namespace paddle_launch {
 
-// The password of --etcd_user. It is no option's default: these are shown in the banner.
-inline constexpr std::string_view kEtcdPasswordVariable = "PADDLE_ETCD_PASSWORD";
-
 bool is_etcd_master(const GivenOption& master);
 
 // --elastic_server or --master=etcd://…; null: neither. Where there is another way for the nodes to

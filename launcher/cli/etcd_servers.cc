@@ -64,8 +64,8 @@ class ServerReader {
     const bool is_known =
         schemes_ == kWebSchemes ? scheme == "http://" || scheme == "https://" : scheme == schemes_;
     if (!is_known) {
-      return fmt::format("it takes HOST:PORT, with {} before it at most, so please leave away {}",
-                         schemes_, scheme);
+      return fmt::format("it takes HOST:PORT, with {} before it at most, and not with {}", schemes_,
+                         scheme);
     }
     if (!scheme_.empty() && scheme_ != scheme) {
       return "some servers have http:// and some https://, and it takes one of them for all";

@@ -40,7 +40,7 @@ GivenOption accept(const Option& option, std::string_view name, std::string_view
 }
 
 void refuse_together(const GivenOption& one, const GivenOption& other, std::string_view why) {
-  throw UsageError(fmt::format("{} and {} contradict each other: {}. Please {} or {}.", said(one),
+  throw UsageError(fmt::format("{} and {} contradict each other: {}; {} or {}", said(one),
                                said(other), why, how_to_drop(one), how_to_drop(other)));
 }
 
@@ -75,6 +75,12 @@ std::optional<int> GivenOptions::number(std::string_view key) const {
   const auto number = parse_whole_number(given->value);
   if (!number) return std::nullopt;
   return static_cast<int>(*number);
+}
+
+std::optional<std::chrono::milliseconds> GivenOptions::duration(std::string_view key) const {
+  const GivenOption* const given = find(key);
+  if (given == nullptr) return std::nullopt;
+  return std::chrono::milliseconds(parse_thousandths(given->value).value_or(0));
 }
 
 bool GivenOptions::is_true(std::string_view key) const { return text(key) == "True"; }

@@ -3,6 +3,7 @@
 // has accepted.
 #pragma once
 
+#include <chrono>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -44,6 +45,7 @@ class GivenOptions {
   const GivenOption* first_of(std::initializer_list<std::string_view> keys) const;
   std::optional<std::string> text(std::string_view key) const;
   std::optional<int> number(std::string_view key) const;
+  std::optional<std::chrono::milliseconds> duration(std::string_view key) const;
   bool is_true(std::string_view key) const;
 
   Map::const_iterator begin() const { return given_.begin(); }

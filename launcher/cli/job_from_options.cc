@@ -3,7 +3,6 @@
 #include "launcher/cli/job_from_options.h"
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -86,9 +85,7 @@ void fill_network(const GivenOptions& given, JobSpec& job) {
 void fill_channel(const GivenOptions& given, const Environment& env, JobSpec& job) {
   job.bootstrap = given.text("bootstrap").value_or(job.bootstrap);
   job.bootstrap_port = given.number("bootstrap_port").value_or(job.bootstrap_port);
-  if (const auto timeout = given.text("bootstrap_timeout")) {
-    job.bootstrap_timeout = std::chrono::milliseconds(parse_thousandths(*timeout).value_or(0));
-  }
+  job.bootstrap_timeout = given.duration("bootstrap_timeout").value_or(job.bootstrap_timeout);
   if (const auto heartbeat = given.number("heartbeat")) {
     job.heartbeat = std::chrono::seconds(*heartbeat);
   }
@@ -172,9 +169,7 @@ JobSpec job_from_options(const GivenOptions& given, JobFrame frame, const Enviro
   refuse_logs_of_direct_output(given);
   refuse_report_of_nothing(given);
   fill_output(given, job);
-  if (const auto grace = given.text("grace")) {
-    job.grace = std::chrono::milliseconds(parse_thousandths(*grace).value_or(0));
-  }
+  job.grace = given.duration("grace").value_or(job.grace);
   if (const auto dry_run = given.text("dry_run")) {
     job.dry_run = *dry_run == "json" ? DryRun::Json : DryRun::Text;
   }

@@ -27,7 +27,7 @@ void refuse_other_options(const GivenOption& order, const GivenOptions& typed) {
     if (belongs) continue;
     throw UsageError(fmt::format(
         "{} and {}: the first acts on a running job and starts none, so the second has nothing to "
-        "say. Please {}.",
+        "say; {}",
         said(order), said(option), how_to_drop(option)));
   }
 }
@@ -83,9 +83,9 @@ void refuse_order_with_script(const GivenOptions& given, std::string_view script
   for (const std::string_view key : kOrders) {
     const GivenOption* const order = given.find(key);
     if (order == nullptr || (key == "scale" && order->value == "0")) continue;
-    throw UsageError(fmt::format(
-        "{}: it acts on a running job and starts none; leave out {}, or {} to start it.",
-        said(*order), script, how_to_drop(*order)));
+    throw UsageError(
+        fmt::format("{}: it acts on a running job and starts none; leave out {}, or {} to start it",
+                    said(*order), script, how_to_drop(*order)));
   }
 }
 

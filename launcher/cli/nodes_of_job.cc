@@ -11,25 +11,18 @@
 
 #include <fmt/format.h>
 
-#include "launcher/cli/host_and_port.h"
+#include "launcher/cli/node_range.h"
 #include "launcher/cli/servers_of_job.h"
 #include "launcher/job/errors.h"
-#include "launcher/text/number.h"
+#include "launcher/text/endpoint.h"
 #include "launcher/text/split.h"
 
 namespace paddle_launch {
 namespace {
 
-constexpr std::size_t kPartsOfAnAddress = 4;
-
 // 127.x.y.z in full; a shorter form is no address here, as everywhere in this launcher.
 bool is_loopback(std::string_view entry) {
-  const std::vector<std::string_view> parts = split(entry, '.');
-  if (parts.size() != kPartsOfAnAddress || parts.front() != "127") return false;
-  return std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
-    const auto number = parse_whole_number(part);
-    return number && *number >= 0 && *number <= 255;
-  });
+  return entry.starts_with("127.") && is_dotted_address(entry);
 }
 
 // Several pods on one machine are for trying things out: 127.0.0.1,127.0.0.2 and a --host for each.
@@ -113,7 +106,7 @@ void take_master(const GivenOption& nodes, const GivenOptions& given, JobSpec& j
         "on this node alone.",
         said(nodes), job.nnodes, list, how_to_drop(nodes)));
   }
-  job.master = split_host_and_port(master->value);
+  job.master = MeetingPoint{std::string(host_of(master->value)), port_of(master->value)};
   job.sort_ip = given.is_true("sort_ip");
 }
 
@@ -125,7 +118,7 @@ void take_rank(const GivenOptions& given, JobSpec& job) {
   const std::string nodes = job.nnodes == 1 ? std::string("1 node, whose only node is 0")
                                             : fmt::format("{} nodes, whose nodes are 0 to {}",
                                                           job.nnodes, job.nnodes - 1);
-  throw UsageError(fmt::format("{}: there is no node {} in a job of {}. Please {}{}.", said(*rank),
+  throw UsageError(fmt::format("{}: there is no node {} in a job of {}; {}{}", said(*rank),
                                rank->value, nodes, job.nnodes == 1 ? "" : "correct it, or ",
                                how_to_drop(*rank)));
 }
@@ -144,12 +137,6 @@ void choose_endpoints_or_master(GivenOptions& given, const ServerSpec& servers, 
 }
 
 }  // namespace
-
-// "2", or "2:2": ranges with two ends that differ were refused before.
-int number_of_nodes(const GivenOptions& given) {
-  const std::string text = given.text("nnodes").value_or("1");
-  return static_cast<int>(parse_whole_number(text.substr(0, text.find(':'))).value_or(1));
-}
 
 void choose_list_or_master(GivenOptions& given, const std::optional<ServerSpec>& servers,
                            Remarks& remarks) {

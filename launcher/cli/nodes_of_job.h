@@ -17,9 +17,6 @@ namespace paddle_launch {
 void choose_list_or_master(GivenOptions& given, const std::optional<ServerSpec>& servers,
                            Remarks& remarks);
 
-// Of --nnodes; 1 without it.
-int number_of_nodes(const GivenOptions& given);
-
 // Reads job.servers and job.elastic as well. Throws UsageError for a list, a number of nodes and a
 // rank that cannot all be true.
 void fill_nodes(const GivenOptions& given, JobSpec& job);

@@ -123,8 +123,8 @@ void check_typed(const OldRole& role, const GivenOptions& given) {
   const GivenOption* const rank = given.find("rank");
   if (rank != nullptr && !rank->from_environment && rank->value != "-1") {
     throw UsageError(
-        fmt::format("{} and {} contradict each other: the role has its own place. "
-                    "Please {}, or unset {} and {}.",
+        fmt::format("{} and {} contradict each other: the role has its own place; {}, or "
+                    "unset {} and {}",
                     said(*rank), kRole, how_to_drop(*rank), kRole, kServers));
   }
   const GivenOption* const host = given.find("host");
@@ -133,7 +133,7 @@ void check_typed(const OldRole& role, const GivenOptions& given) {
   if (host->value == own) return;
   throw UsageError(
       fmt::format("{} and {}={} contradict each other: each names the address of this "
-                  "server. Please {}, or correct {}.",
+                  "server; {}, or correct {}",
                   said(*host), kOwnAddress, own, how_to_drop(*host), kOwnAddress));
 }
 

@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "launcher/cli/host_and_port.h"
 #include "launcher/cli/value_rule.h"
 #include "launcher/job/errors.h"
+#include "launcher/text/endpoint.h"
 #include "launcher/text/number.h"
 #include "launcher/text/split.h"
 
@@ -54,9 +54,8 @@ std::string what_is_missing(const Environment& env) {
 std::size_t count_hosts(std::string_view endpoints) {
   std::set<std::string_view> hosts;
   for (const std::string_view endpoint : split(endpoints, ',')) {
-    const std::string_view entry =
-        endpoint.substr(std::min(endpoint.find_first_not_of(' '), endpoint.size()));
-    if (!entry.empty()) hosts.insert(entry.substr(0, entry.rfind(':')));
+    const std::string_view entry = without_blanks(endpoint);
+    if (!entry.empty()) hosts.insert(host_of(entry));
   }
   return hosts.size();
 }
@@ -92,11 +91,11 @@ void check_place(const Environment& env, const GivenOptions& given, const JobSpe
   const auto found = std::find(job.ips.begin(), job.ips.end(), host->value);
   const std::string remedy =
       found == job.ips.end()
-          ? fmt::format("{} is not in the list: correct {}", host->value, host->name)
-          : fmt::format("{} is node {}: correct {}", host->value, found - job.ips.begin(),
+          ? fmt::format("{} is not in the list; correct {}", host->value, host->name)
+          : fmt::format("{} is node {}; correct {}", host->value, found - job.ips.begin(),
                         rank_name);
   throw UsageError(
-      fmt::format("{}, {}={} and {}={} contradict each other: node {} of the list is {}, and {}.",
+      fmt::format("{}, {}={} and {}={} contradict each other: node {} of the list is {}, and {}",
                   said(*host), rank_name, own_rank ? rank->value : lookup(env, kPlace).value_or(""),
                   kTrainers, fmt::join(job.ips, ","), *job.node_rank, there, remedy));
 }
@@ -107,10 +106,11 @@ void check_place(const Environment& env, const GivenOptions& given, const JobSpe
       kEndpoints, why, kEndpoints));
 }
 
-int port_of(std::string_view endpoint, const std::vector<int>& before, const JobSpec& job) {
+int accepted_port(std::string_view endpoint, const std::vector<int>& before, const JobSpec& job) {
   const ValueReading reading = read_value(HostAndPort(), endpoint);
   if (!reading.problem.empty()) refuse_endpoint(endpoint, reading.problem);
-  const auto [host, port] = split_host_and_port(reading.value);
+  const std::string_view host = host_of(reading.value);
+  const int port = port_of(reading.value);
   const auto node = std::find(job.ips.begin(), job.ips.end(), host);
   if (node != job.ips.end() && node - job.ips.begin() != *job.node_rank) {
     refuse_endpoint(endpoint, fmt::format("it stands where the ports of node {} do, and {} is "
@@ -144,7 +144,7 @@ std::vector<int> ports_in(std::string_view list, const Environment& env, const J
   std::vector<int> ports;
   const std::size_t first = static_cast<std::size_t>(*job.node_rank) * share;
   for (std::size_t i = first; i < first + share; ++i) {
-    ports.push_back(port_of(endpoints[i], ports, job));
+    ports.push_back(accepted_port(endpoints[i], ports, job));
   }
   return ports;
 }

@@ -42,13 +42,13 @@ std::optional<int> code_named(std::string_view word) {
 
 // False: the word is no cause.
 bool add_cause(std::string_view word, RestartCauses& causes) {
-  if (word == "any") {
+  if (word == kAnyCause) {
     causes.any_code = causes.any_signal = causes.lost_node = true;
-  } else if (word == "code") {
+  } else if (word == kAnyCode) {
     causes.any_code = true;
-  } else if (word == "signal") {
+  } else if (word == kAnySignal) {
     causes.any_signal = true;
-  } else if (word == "lost_node") {
+  } else if (word == kLostNode) {
     causes.lost_node = true;
   } else if (const auto code = code_named(word)) {
     causes.codes.insert(*code);
@@ -75,7 +75,7 @@ ValueReading read_restart_causes(std::string_view text) {
     const std::string_view word = without_blanks(part);
     if (!add_cause(word, causes)) {
       return {{},
-              fmt::format("\"{}\" is no cause: it takes any, code, signal, lost_node, exit codes "
+              fmt::format("'{}' is no cause: it takes any, code, signal, lost_node, exit codes "
                           "from 1 to {} and names of signals (SIGKILL), with commas",
                           word, kHighestCode)};
     }

@@ -9,6 +9,13 @@
 
 namespace paddle_launch {
 
+// The words that stand for many causes.
+inline constexpr std::string_view kAnyCause = "any";
+inline constexpr std::string_view kAnyCode = "code";
+inline constexpr std::string_view kAnySignal = "signal";
+inline constexpr std::string_view kLostNode = "lost_node";
+inline constexpr std::string_view kWholeCauses[] = {kAnyCause, kAnyCode, kAnySignal, kLostNode};
+
 ValueReading read_restart_causes(std::string_view text);
 
 // The value of a reading that was accepted, taken apart.

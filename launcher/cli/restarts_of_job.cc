@@ -3,7 +3,6 @@
 #include "launcher/cli/restarts_of_job.h"
 
 #include "launcher/cli/restart_causes.h"
-#include "launcher/text/number.h"
 
 namespace paddle_launch {
 namespace {
@@ -20,9 +19,7 @@ int most_by_default(const std::optional<ElasticSpec>& elastic) {
 RestartSpec restarts_of_job(const GivenOptions& given, const std::optional<ElasticSpec>& elastic) {
   RestartSpec restarts;
   restarts.most = given.number("max_restart").value_or(most_by_default(elastic));
-  if (const auto pause = given.text("restart_pause")) {
-    restarts.first_pause = std::chrono::milliseconds(parse_thousandths(*pause).value_or(0));
-  }
+  restarts.first_pause = given.duration("restart_pause").value_or(restarts.first_pause);
   if (const auto causes = given.text("restart_on")) restarts.on = restart_causes_in(*causes);
   return restarts;
 }

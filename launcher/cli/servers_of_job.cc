@@ -11,8 +11,9 @@
 #include <fmt/format.h>
 
 #include "launcher/cli/asked_role.h"
-#include "launcher/cli/nodes_of_job.h"
+#include "launcher/cli/node_range.h"
 #include "launcher/job/errors.h"
+#include "launcher/text/endpoint.h"
 #include "launcher/text/number.h"
 
 namespace paddle_launch {
@@ -59,7 +60,7 @@ void refuse_missing(const ModeChoice& mode, const Roles& roles) {
   }
   if (missing.empty()) return;
   throw UsageError(fmt::format(
-      "{} asks for a job with parameter servers{}, and it has {}. Please give {}, or {} to run a "
+      "{} asks for a job with parameter servers{}, and it has {}. Give {}, or {} to run a "
       "collective job.",
       said(*mode.because),
       mode.mode == Mode::ParameterServerHeter ? " and heterogeneous workers" : "",
@@ -149,9 +150,7 @@ void fill_heter_devices(const Roles& roles, const GivenOptions& given, ServerSpe
 // The first server's node has this port free for Gloo only when nobody else was given it.
 void refuse_taken_http_port(const Roles& roles, const ServerSpec& spec, const GivenOptions& given) {
   if (!spec.http_port || spec.servers.empty()) return;
-  const std::string& first = spec.servers.front();
-  const std::string meeting =
-      fmt::format("{}:{}", first.substr(0, first.find(':')), *spec.http_port);
+  const std::string meeting = fmt::format("{}:{}", host_of(spec.servers.front()), *spec.http_port);
   for (const AskedRole* const role : roles.all()) {
     for (const auto& stage : role->endpoints) {
       if (std::find(stage.begin(), stage.end(), meeting) == stage.end()) continue;
@@ -192,9 +191,7 @@ void fill_server_settings(GivenOptions& given, ServerSpec& spec, Remarks& remark
   // Paddle's older launcher leaves Gloo off and its newer one uses it.
   const bool is_newer = given.first_of({"trainers", "trainer_num", "gloo_port"}) != nullptr;
   spec.with_gloo = given.text("with_gloo").value_or(is_newer ? "1" : "0");
-  if (const auto wait = given.text("server_wait")) {
-    spec.server_wait = std::chrono::milliseconds(parse_thousandths(*wait).value_or(0));
-  }
+  spec.server_wait = given.duration("server_wait").value_or(spec.server_wait);
   spec.legacy_env = given.is_true("legacy_env");
 }
 
@@ -202,7 +199,7 @@ std::vector<std::string> hosts_of(const ServerSpec& spec) {
   std::vector<std::string> hosts;
   const auto add = [&hosts](const std::vector<std::string>& endpoints) {
     for (const std::string& endpoint : endpoints) {
-      std::string host = endpoint.substr(0, endpoint.find(':'));
+      std::string host(host_of(endpoint));
       if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) {
         hosts.push_back(std::move(host));
       }

@@ -43,7 +43,7 @@ void parse(CLI::App& app, const std::vector<std::string>& own) {
   try {
     app.parse(std::vector<std::string>(own.rbegin(), own.rend()));  // CLI11 reads from the back
   } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}. See --help for all options.", error.what()));
+    throw UsageError(fmt::format("{}. See --help=all for all options.", error.what()));
   }
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -66,7 +65,7 @@ std::string unknown_option_text(std::string_view name) {
       std::find_if(std::begin(kOldSpellings), std::end(kOldSpellings),
                    [name](const OldSpelling& spelling) { return spelling.name == name; });
   if (old != std::end(kOldSpellings)) {
-    return fmt::format("{} is {}. See --help for all options.", name, old->remedy);
+    return fmt::format("{} is {}. See --help=all for all options.", name, old->remedy);
   }
   const std::vector<std::string> names = long_names();
   const std::string_view word = without_dashes(name);
@@ -78,11 +77,12 @@ std::string unknown_option_text(std::string_view name) {
         name, fmt::join(longer, " or --"));
   }
   if (const auto near = nearest(word, names)) {
-    return fmt::format("{} is not an option: did you mean --{}? See --help for all options.", name,
-                       *near);
+    return fmt::format("{} is not an option: did you mean --{}? See --help=all for all options.",
+                       name, *near);
   }
   return fmt::format(
-      "{} is not an option. See --help for all options; the script's own options come after the "
+      "{} is not an option. See --help=all for all options; the script's own options come after "
+      "the "
       "script.",
       name);
 }

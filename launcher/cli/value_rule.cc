@@ -15,20 +15,12 @@
 #include "launcher/cli/endpoint_list.h"
 #include "launcher/cli/etcd_servers.h"
 #include "launcher/cli/restart_causes.h"
+#include "launcher/cli/value_words.h"
 #include "launcher/text/number.h"
 #include "launcher/text/split.h"
 
 namespace paddle_launch {
 namespace {
-
-constexpr std::string_view kTrue[] = {"y", "yes", "t", "true", "on", "1"};
-constexpr std::string_view kFalse[] = {"n", "no", "f", "false", "off", "0"};
-
-constexpr std::pair<std::string_view, std::string_view> kLevelWords[] = {
-    {"DEBUG", "DEBUG"}, {"INFO", "INFO"},      {"WARNING", "WARNING"}, {"WARN", "WARNING"},
-    {"ERROR", "ERROR"}, {"CRITICAL", "ERROR"}, {"10", "DEBUG"},        {"20", "INFO"},
-    {"30", "WARNING"},  {"40", "ERROR"},       {"50", "ERROR"},
-};
 
 ValueReading accepted(std::string value) { return {std::move(value), {}}; }
 ValueReading refused(std::string problem) { return {{}, std::move(problem)}; }
@@ -93,8 +85,8 @@ ValueReading read_host_and_port(std::string_view text) {
   const std::string_view place = without_blanks(text);
   const std::size_t scheme = place.find("://");
   if (scheme != std::string_view::npos) {
-    return refused(fmt::format("it takes HOST:PORT alone, so please leave away {}",
-                               place.substr(0, scheme + 3)));
+    return refused(
+        fmt::format("it takes HOST:PORT alone, without {}", place.substr(0, scheme + 3)));
   }
   if (std::count(place.begin(), place.end(), ':') > 1) {
     return refused(
@@ -123,12 +115,8 @@ struct Reader {
 
   ValueReading operator()(Boolean) const {
     const std::string word = in_case(text, std::tolower);
-    if (std::find(std::begin(kTrue), std::end(kTrue), word) != std::end(kTrue)) {
-      return accepted("True");
-    }
-    if (std::find(std::begin(kFalse), std::end(kFalse), word) != std::end(kFalse)) {
-      return accepted("False");
-    }
+    if (is_among(word, kTrueWords)) return accepted("True");
+    if (is_among(word, kFalseWords)) return accepted("False");
     return refused("it takes y, yes, t, true, on, 1 or n, no, f, false, off, 0");
   }
 
@@ -192,9 +180,9 @@ struct Reader {
 
   ValueReading operator()(Seconds) const {
     const std::optional<long long> thousandths = parse_thousandths(text);
-    if (thousandths && *thousandths <= kLongestGrace * 1000LL) return accepted(std::string(text));
+    if (thousandths && *thousandths <= kMostSeconds * 1000LL) return accepted(std::string(text));
     return refused(
-        fmt::format("it takes seconds from 0 to {}, decimals allowed (2.5)", kLongestGrace));
+        fmt::format("it takes seconds from 0 to {}, decimals allowed (2.5)", kMostSeconds));
   }
 
   ValueReading operator()(PluginName) const {
@@ -202,8 +190,8 @@ struct Reader {
       return accepted(std::string(text));
     }
     return refused(
-        "it takes auto, solo, tcp, mpi, pmix, or the name of a plugin of this site: letters, "
-        "digits, - and _");
+        fmt::format("it takes {}, or the name of a plugin of this site: letters, digits, - and _",
+                    fmt::join(kWaysToMeet, ", ")));
   }
 };
 

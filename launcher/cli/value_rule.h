@@ -7,6 +7,8 @@
 #include <string_view>
 #include <variant>
 
+#include "launcher/job/port.h"
+
 namespace paddle_launch {
 
 struct AnyText {};  // anything but nothing
@@ -37,20 +39,22 @@ struct EtcdServers {};      // --elastic_server
 struct RestartOn {};        // --restart_on
 struct UserAndPassword {};  // NAME or NAME:PASSWORD
 struct LogLevelWord {};     // DEBUG … or Python's numbers
-struct PortRange {};        // LO:HI
+struct PortRange {};        // LOW:HIGH
 struct Seconds {};          // decimals allowed
 struct PluginName {};       // --bootstrap: letters, digits, '-' and '_', so nothing like a path
-struct ActsAtOnce {};       // -m, --help, --version: dealt with where the command line is cut
+struct ActsAtOnce {         // -m, --help, --version: dealt with where the command line is cut
+  std::string_view after_equals = "";  // the one word that may follow it so
+};
 
 using ValueRule =
     std::variant<AnyText, TextOrNothing, Boolean, Flag, WholeNumber, OneOf, NodeCount, AddressList,
                  EndpointList, StageNumbers, StageDevices, HostAndPort, EtcdServers, RestartOn,
                  UserAndPassword, LogLevelWord, PortRange, Seconds, PluginName, ActsAtOnce>;
 
-inline constexpr int kHighestPort = 65535;
+inline constexpr int kHighestPort = kLastPort;
 inline constexpr int kMostNodes = 100000;
-inline constexpr int kLongestGrace = 86400;
-inline constexpr int kMostOnANode = 4096;  // processes of one role
+inline constexpr int kMostSeconds = 86400;  // a day
+inline constexpr int kMostOnANode = 4096;   // processes of one role
 
 struct ValueReading {
   std::string value;    // in one spelling: True/False, digits without leading zeros, no blanks

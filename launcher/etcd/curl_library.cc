@@ -6,7 +6,6 @@
 #undef curl_easy_getinfo
 
 #include <stdexcept>
-#include <string>
 
 #include <fmt/format.h>
 

@@ -36,10 +36,10 @@ constexpr milliseconds kToEndAlone{2000};
 }  // namespace
 
 Etcd::Etcd(EventLoop& loop, const EtcdSpec& spec, const std::string& prefix,
-           std::chrono::seconds ttl, bool is_watching, EtcdEvents events)
+           std::chrono::seconds ttl, EtcdEvents events)
     : loop_(loop),
       events_(std::move(events)),
-      orders_{.spec = spec, .prefix = prefix, .ttl = ttl, .is_watching = is_watching},
+      orders_{.spec = spec, .prefix = prefix, .ttl = ttl},
       rest_(loop),
       refusal_(loop),
       next_(loop) {

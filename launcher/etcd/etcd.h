@@ -14,7 +14,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "launcher/etcd/frame_pipe.h"
@@ -61,8 +60,8 @@ struct EtcdChange {
 
 struct EtcdAnswer {
   bool done = false;  // false without a problem: a comparison did not hold
-  std::string
-      problem{};  // the server did not answer or refused; the change may or may not be there
+  // The server did not answer or refused; the change may or may not be there.
+  std::string problem{};
 };
 
 struct EtcdEvents {
@@ -73,26 +72,15 @@ struct EtcdEvents {
   std::function<void(const std::string& problem)> connection;
 };
 
-// Whether a problem's text names its remedy by itself: an option, or a right that is missing.
-inline bool says_what_to_do(std::string_view problem) {
-  return problem.find("--etcd_") != std::string_view::npos ||
-         problem.find("must be allowed") != std::string_view::npos;
-}
-
-// In place of a problem's text.
-inline std::string no_answer(const EtcdSpec& etcd, std::chrono::seconds waited) {
-  std::string servers;
-  for (const std::string& one : etcd.endpoints) servers += (servers.empty() ? "" : ",") + one;
-  return etcd.source + " " + servers + ": etcd did not answer in " +
-         std::to_string(waited.count()) + " s";
-}
+inline constexpr std::chrono::seconds kToFindTheServer{10};
+inline constexpr std::chrono::seconds kToLeaveTheServer{2};
 
 class Etcd {
  public:
   // `prefix` ends with a slash. Returns at once. Throws std::system_error when no process could be
-  // made. `is_watching` false: one look at the start, no leases, for a short visit from outside.
+  // made.
   Etcd(EventLoop& loop, const EtcdSpec& spec, const std::string& prefix, std::chrono::seconds ttl,
-       bool is_watching, EtcdEvents events);
+       EtcdEvents events);
   Etcd(const Etcd&) = delete;
   Etcd& operator=(const Etcd&) = delete;
   // As close(), without waiting.

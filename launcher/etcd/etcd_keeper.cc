@@ -22,7 +22,7 @@ EtcdKeeper::EtcdKeeper(FramePipe& launcher, const KeeperOrders& orders)
       client_(http_, orders.spec, orders.prefix),
       pod_(client_, orders.ttl, lease_events()),
       job_(client_, orders.ttl, lease_events()),
-      watch_(client_, orders.prefix, orders.is_watching,
+      watch_(client_, orders.prefix,
              {.changed = [this] { has_news_ = true; },
               .connection =
                   [this](const std::string& problem) {

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "launcher/etcd/change_queue.h"
 #include "launcher/etcd/etcd_client.h"

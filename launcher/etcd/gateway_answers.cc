@@ -102,8 +102,6 @@ bool take_event(const json& event, std::string_view prefix, WatchAnswer& answer)
   return true;
 }
 
-}  // namespace
-
 Verdict verdict_of(std::string_view words) {
   const auto says = [words](std::string_view part) {
     return words.find(part) != std::string_view::npos;
@@ -122,6 +120,8 @@ Verdict verdict_of(std::string_view words) {
   }
   return Verdict::Refused;
 }
+
+}  // namespace
 
 Judgement judge(int http_status, std::string_view body) {
   const json answer = parse(body);

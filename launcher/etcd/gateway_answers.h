@@ -32,8 +32,6 @@ struct Judgement {
 };
 
 Judgement judge(int http_status, std::string_view body);
-// The words of an error that came inside a stream.
-Verdict verdict_of(std::string_view words);
 
 struct RangeAnswer {
   std::int64_t revision = 0;

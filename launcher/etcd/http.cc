@@ -51,7 +51,7 @@ struct Http::Transfer {
         done(std::move(on_done)),
         arrived(std::move(on_arrived)),
         easy(library.easy_init()) {
-    if (easy == nullptr) throw std::runtime_error("libcurl has no memory");
+    if (easy == nullptr) throw std::runtime_error("libcurl has no memory for a request to etcd");
     add_header("Content-Type: application/json");
     add_header("Expect:");  // libcurl would wait for a leave to send what is long
     if (!request.token.empty()) add_header("Authorization: " + request.token);
@@ -87,7 +87,7 @@ struct Http::Transfer {
 };
 
 Http::Http(EtcdSpec spec) : spec_(std::move(spec)), multi_(curl_.multi_init()) {
-  if (multi_ == nullptr) throw std::runtime_error("libcurl has no memory");
+  if (multi_ == nullptr) throw std::runtime_error("libcurl has no memory for a request to etcd");
 }
 
 // The rest of libcurl goes with the process: cleaning up would wait for names being looked up.

@@ -23,7 +23,6 @@ struct KeeperOrders {
   EtcdSpec spec{};
   std::string prefix{};
   std::chrono::seconds ttl{};
-  bool is_watching = true;
   HeldLeases held{};
 };
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/etcd/keeper_process.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -10,8 +9,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "launcher/etcd/etcd_keeper.h"
 #include "launcher/etcd/frame_pipe.h"
@@ -22,21 +19,7 @@
 namespace paddle_launch {
 namespace {
 
-constexpr int kSocket = 3;
 constexpr unsigned kLastSeconds = 3;
-
-// Leaves /dev/null as 0, 1, 2 and the socket as 3.
-bool keep_only(int socket) {
-  const int spare = fcntl(socket, F_DUPFD, kSocket);  // the socket itself may be one of 0, 1, 2
-  const int null = open("/dev/null", O_RDWR);
-  if (spare < 0 || null < 0) return false;
-  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (dup2(null, standard) < 0) return false;
-  }
-  if (dup2(spare, kSocket) < 0) return false;
-  close_all_but({kSocket});
-  return fcntl(kSocket, F_SETFD, FD_CLOEXEC) == 0;
-}
 
 // The end of the socket is what usually tells that the launcher is gone. This is for a keeper that
 // is stuck at the time, in a name server or a file system: it must not stay for longer.
@@ -72,7 +55,7 @@ void only_answer(FramePipe& launcher, const std::string& problem) {
 }
 
 void serve(const KeeperOrders& orders) {
-  FramePipe launcher{UniqueFd(kSocket)};
+  FramePipe launcher{UniqueFd(kOnlyDescriptor)};
   std::optional<EtcdKeeper> keeper;
   try {
     keeper.emplace(launcher, orders);

@@ -16,11 +16,9 @@ constexpr std::size_t kLongestLine = std::size_t{64} << 20U;
 
 }  // namespace
 
-PrefixWatch::PrefixWatch(EtcdClient& client, std::string prefix, bool is_watching,
-                         PrefixEvents events)
+PrefixWatch::PrefixWatch(EtcdClient& client, std::string prefix, PrefixEvents events)
     : client_(client),
       prefix_(std::move(prefix)),
-      is_watching_(is_watching),
       events_(std::move(events)),
       next_look_(steady_clock::now()) {}
 
@@ -45,13 +43,13 @@ void PrefixWatch::on_time(Moment now) {
 
 // A server that ends every stream at once is not asked more than once a second.
 void PrefixWatch::look_again() {
-  if (!is_watching_) return;
+  if (is_stopped_) return;
   close_stream();
   next_look_ = std::max(steady_clock::now(), last_look_ + kBetweenLooks);
 }
 
 void PrefixWatch::stop() {
-  is_watching_ = false;
+  is_stopped_ = true;
   close_stream();
   next_look_ = Moment::max();
 }
@@ -77,7 +75,7 @@ void PrefixWatch::take_look(const EtcdReply& reply) {
     next_look_ = Moment::max();
     tell_connection({});
     take_picture(*range);
-    if (is_watching_) open_stream(range->revision + 1);
+    if (!is_stopped_) open_stream(range->revision + 1);
     return;
   }
   next_look_ = steady_clock::now() + kBetweenLooks;

@@ -23,8 +23,7 @@ struct PrefixEvents {
 
 class PrefixWatch {
  public:
-  // `is_watching` false: one look that succeeds, and no more.
-  PrefixWatch(EtcdClient& client, std::string prefix, bool is_watching, PrefixEvents events);
+  PrefixWatch(EtcdClient& client, std::string prefix, PrefixEvents events);
 
   std::vector<EtcdEntry> entries() const;
 
@@ -48,12 +47,12 @@ class PrefixWatch {
 
   EtcdClient& client_;
   std::string prefix_;
-  bool is_watching_;
   PrefixEvents events_;
   std::map<std::string, EtcdEntry> picture_;
   bool has_picture_ = false;
   std::optional<std::string> problem_;  // nothing: not known yet
   bool is_looking_ = false;
+  bool is_stopped_ = false;
   Moment last_look_{};
   Moment next_look_{};  // also: the stream must have begun until then
   std::optional<Http::Id> stream_;

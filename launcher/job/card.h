@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// An accelerator card that a trainer will use.
+// The accelerator cards that trainers use, and how each kind is spelled.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "launcher/job/job_spec.h"
-
 namespace paddle_launch {
+
+enum class CardKind { Gpu, Xpu, Npu, Mlu };
 
 struct Card {
   std::string name;  // as the user or the visibility variable names it: "5", "GPU-8f…", "MIG-…"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <chrono>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +22,6 @@ struct EtcdSpec {
   bool operator==(const EtcdSpec&) const = default;
 };
 
-// How many nodes.
 struct NodeRange {
   int min = 1;
   int max = 1;

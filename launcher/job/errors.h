@@ -18,14 +18,16 @@ constexpr int kWrongUseStatus = 2;
 // Plus the signal: the status of whoever was ended by it.
 constexpr int kSignalBase = 128;
 
-// The machine or the network refused. Exit status 1.
+constexpr int kLaunchErrorStatus = 1;
+
+// The machine or the network refused, or the nodes do not agree. Exit status 1.
 struct LaunchError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 constexpr int kNodeMissingStatus = 75;  // EX_TEMPFAIL
 
-// A node never came, or went: trying again may help. Exit status 75 (EX_TEMPFAIL).
+// A node never came, or went: trying again may help. Exit status 75.
 struct NodeMissing : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -44,7 +46,7 @@ struct NoLongerNeeded : std::runtime_error {
 // The launcher ends with this status, and the reason stands on the console already: said by the
 // first of several launchers for all, or said before something that may end this process.
 struct AlreadyTold {
-  int status = 1;
+  int status = kLaunchErrorStatus;
 };
 
 }  // namespace paddle_launch

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "launcher/job/card.h"
 #include "launcher/job/elastic_spec.h"
 #include "launcher/job/own_function.h"
 #include "launcher/job/restart_spec.h"
@@ -17,13 +18,12 @@
 namespace paddle_launch {
 
 enum class Mode { Collective, ParameterServer, ParameterServerHeter, Rpc };
-enum class CardKind { Gpu, Xpu, Npu, Mlu };
 enum class ConsoleMode { RankZero, All, None, Direct };  // Direct: there are no logs
 enum class DryRun { No, Text, Json };
 enum class Binding { None, Numa };
 enum class LogLevel { Debug, Info, Warning, Error };
 
-// The program as the user named it; plan/entrypoint turns it into an argv.
+// The program as the user named it; site/program turns it into an argv.
 struct Script {
   std::string name{};  // train.py, a module after -m, or any executable
   bool is_module = false;

@@ -2,7 +2,6 @@
 // What --check found out: can every node reach every other one's ports.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,10 +11,9 @@ namespace paddle_launch {
 struct LinkTry {
   int from = 0;  // places in the roster
   int to = 0;
-  int port = 0;   // the slowest one, or the first that failed
-  double ms = 0;  // until it was connected
-  std::string
-      problem{};  // "connection refused", "no route to host", "no answer in 5 s"; empty: good
+  int port = 0;           // the slowest one, or the first that failed
+  double ms = 0;          // until it was connected
+  std::string problem{};  // "connection refused", "no answer in 5 s"; empty: good
 
   bool operator==(const LinkTry&) const = default;
 };

@@ -8,7 +8,6 @@
 namespace paddle_launch {
 namespace {
 
-constexpr int kLaunchError = 1;
 constexpr int kCannotExecute = 126;
 constexpr int kNotFound = 127;
 
@@ -18,11 +17,11 @@ struct ExitStatus {
     return failed.first.signal != 0 ? kSignalBase + failed.first.signal : failed.first.code;
   }
   int operator()(const NotStarted& not_started) const {
-    if (!not_started.exec) return kLaunchError;
+    if (!not_started.exec) return kLaunchErrorStatus;
     return not_started.error == ENOENT ? kNotFound : kCannotExecute;
   }
   int operator()(const Interrupted& interrupted) const { return kSignalBase + interrupted.signal; }
-  int operator()(const GuardLost&) const { return kLaunchError; }
+  int operator()(const GuardLost&) const { return kLaunchErrorStatus; }
   int operator()(const JobStopped& stopped) const { return stopped.cause.status; }
 };
 

@@ -28,9 +28,8 @@ struct Completed {
   bool operator==(const Completed&) const = default;
 };
 
-// The first cause, and everyone who had failed by itself before being told to stop.
 struct Failed {
-  ProcessExit first{};
+  ProcessExit first{};  // the cause; those who failed after it are among the round's exits
   bool operator==(const Failed&) const = default;
 };
 

@@ -9,6 +9,8 @@ namespace paddle_launch {
 
 enum class Role { Trainer, Server, HeterWorker };
 
+constexpr Role kAllRoles[] = {Role::Trainer, Role::Server, Role::HeterWorker};
+
 // A process of the whole job: the rank of a trainer, the place of others in the list of their role.
 struct ProcessName {
   Role role = Role::Trainer;

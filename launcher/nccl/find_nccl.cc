@@ -132,7 +132,7 @@ NcclCandidates only_the_given(const std::string& given) {
   if (is_file(inside)) return {{inside.string()}, {}};
   std::error_code ignored;
   return {{},
-          fmt::format("--nccl_lib {}: {}; name libnccl.so.2 or the directory that has it", given,
+          fmt::format("--nccl_lib={}: {}; name libnccl.so.2 or the directory that has it", given,
                       fs::is_directory(given, ignored) ? "there is no libnccl.so.2 in it"
                                                        : "no such file")};
 }

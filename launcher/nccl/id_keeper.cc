@@ -9,7 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -36,25 +35,7 @@ NcclKeeper::NcclKeeper(const NcclSearch& search) {
   socket_.reset(ends[0]);
   const UniqueFd theirs(ends[1]);
   pid_ = fork_with_signals_blocked(
-      [&](pid_t launcher) { be_the_keeper(theirs.get(), launcher, search); });
-}
-
-NcclKeeper::NcclKeeper(NcclKeeper&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)),
-      socket_(std::move(other.socket_)),
-      ids_(std::move(other.ids_)),
-      problem_(std::move(other.problem_)),
-      step_(std::move(other.step_)) {}
-
-NcclKeeper& NcclKeeper::operator=(NcclKeeper&& other) noexcept {
-  if (this == &other) return *this;
-  end();
-  pid_ = std::exchange(other.pid_, -1);
-  socket_ = std::move(other.socket_);
-  ids_ = std::move(other.ids_);
-  problem_ = std::move(other.problem_);
-  step_ = std::move(other.step_);
-  return *this;
+      [&](pid_t launcher) { be_the_nccl_keeper(theirs.get(), launcher, search); });
 }
 
 NcclKeeper::~NcclKeeper() { end(); }

@@ -20,8 +20,6 @@ class NcclKeeper {
  public:
   // Throws std::system_error when no process could be made.
   explicit NcclKeeper(const NcclSearch& search);
-  NcclKeeper(NcclKeeper&& other) noexcept;
-  NcclKeeper& operator=(NcclKeeper&& other) noexcept;
   NcclKeeper(const NcclKeeper&) = delete;
   NcclKeeper& operator=(const NcclKeeper&) = delete;
   // Ends the process: from now on nobody can check in. One stuck in the kernel is left behind.
@@ -31,11 +29,7 @@ class NcclKeeper {
   // of NCCL names one; empty: NCCL's own choice.
   void ask(int count, const std::string& interface_name);
 
-  // Readable when the keeper said something.
-  int fd() const { return socket_.get(); }
-  // Takes what was said, without waiting. True: there are ids or a problem.
-  bool receive();
-  // Waits for it. At the deadline silence becomes the problem.
+  // Waits for ids or a problem. At the deadline silence becomes the problem.
   const std::optional<NcclIds>& wait(std::chrono::milliseconds deadline);
 
   const std::optional<NcclIds>& ids() const { return ids_; }
@@ -46,6 +40,8 @@ class NcclKeeper {
 
  private:
   bool is_answered() const { return ids_.has_value() || !problem_.empty(); }
+  // Takes what was said, without waiting. True: there is an answer.
+  bool receive();
   void take(const std::string& packet);
   void explain_the_end();
   void end();

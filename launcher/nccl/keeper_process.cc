@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/nccl/keeper_process.h"
 
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,27 +23,18 @@
 namespace paddle_launch {
 namespace {
 
-constexpr int kSocket = 3;
 constexpr const char* kInterfaceVariable = "NCCL_SOCKET_IFNAME";
 
-// Leaves /dev/null as 0, 1, 2 and the socket as 3. NCCL prints its debug lines to stdout; where
-// they were asked for they go to the launcher's stderr, as they must not mix with the trainers'.
-bool keep_only(int socket, bool shows_debug) {
-  const int spare = fcntl(socket, F_DUPFD, kSocket);  // the socket itself may be one of 0, 1, 2
-  const int null = open("/dev/null", O_RDWR);
-  if (spare < 0 || null < 0) return false;
-  if (dup2(shows_debug ? STDERR_FILENO : null, STDOUT_FILENO) < 0) return false;
-  if (dup2(null, STDIN_FILENO) < 0) return false;
-  if (!shows_debug && dup2(null, STDERR_FILENO) < 0) return false;
-  if (dup2(spare, kSocket) < 0) return false;
-  close_all_but({kSocket});
-  return fcntl(kSocket, F_SETFD, FD_CLOEXEC) == 0;
+// NCCL prints its debug lines to stdout; where they were asked for they go to the launcher's
+// stderr, as they must not mix with the trainers'.
+ChildOutput output_of(const Environment& env) {
+  return lookup(env, "NCCL_DEBUG") ? ChildOutput::Stderr : ChildOutput::Nowhere;
 }
 
 void say(KeeperWord word, std::string_view text) {
   const std::string packet =
       static_cast<char>(word) + std::string(text.substr(0, kLongestPacket - 1));
-  if (send(kSocket, packet.data(), packet.size(), MSG_NOSIGNAL) < 0) _exit(1);
+  if (send(kOnlyDescriptor, packet.data(), packet.size(), MSG_NOSIGNAL) < 0) _exit(1);
 }
 
 // The next packet; the launcher's end of the socket closed is the end of this process.
@@ -52,7 +42,7 @@ std::string hear() {
   std::string packet(kLongestPacket, '\0');
   ssize_t size = -1;
   do {
-    size = recv(kSocket, packet.data(), packet.size(), 0);
+    size = recv(kOnlyDescriptor, packet.data(), packet.size(), 0);
   } while (size < 0 && errno == EINTR);
   if (size <= 0) _exit(size == 0 ? 0 : 1);
   packet.resize(static_cast<std::size_t>(size));
@@ -92,14 +82,14 @@ void serve(const NcclSearch& search) {
 
 }  // namespace
 
-void be_the_keeper(int socket, pid_t launcher, const NcclSearch& search) {
+void be_the_nccl_keeper(int socket, pid_t launcher, const NcclSearch& search) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != launcher) _exit(1);
   prctl(PR_SET_NAME, "nccl keeper");
   setsid();                  // Ctrl-C at the terminal is for the launcher
   signal(SIGCHLD, SIG_DFL);  // libraries that start programs of their own wait for them
   try {
-    if (!keep_only(socket, lookup(search.env, "NCCL_DEBUG").has_value())) _exit(1);
+    if (!keep_only(socket, output_of(search.env))) _exit(1);
     serve(search);
   } catch (const std::exception& error) {
     say(KeeperWord::Problem, error.what());

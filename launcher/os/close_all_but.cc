@@ -2,6 +2,7 @@
 #include "launcher/os/close_all_but.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -60,6 +61,18 @@ void close_one_by_one_but(const std::vector<int>& kept) {
 void close_all_but(std::vector<int> kept) {
   std::sort(kept.begin(), kept.end());
   if (!close_ranges_between(kept)) close_one_by_one_but(kept);
+}
+
+bool keep_only(int fd, ChildOutput output) {
+  const int spare = fcntl(fd, F_DUPFD, kOnlyDescriptor);  // it may itself be one of 0, 1, 2
+  const int null = open("/dev/null", O_RDWR);
+  if (spare < 0 || null < 0) return false;
+  const int out = output == ChildOutput::Stderr ? STDERR_FILENO : null;
+  const bool has_standard_ones = dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
+                                 dup2(out, STDERR_FILENO) >= 0;
+  if (!has_standard_ones || dup2(spare, kOnlyDescriptor) < 0) return false;
+  close_all_but({kOnlyDescriptor});
+  return fcntl(kOnlyDescriptor, F_SETFD, FD_CLOEXEC) == 0;
 }
 
 }  // namespace paddle_launch

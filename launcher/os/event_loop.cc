@@ -3,13 +3,12 @@
 
 #include <sys/epoll.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <utility>
 
 #include "launcher/os/check.h"
+#include "launcher/os/milliseconds_until.h"
 
 namespace paddle_launch {
 
@@ -48,10 +47,7 @@ EventLoop::Timer EventLoop::after(std::chrono::milliseconds delay, Callback call
 void EventLoop::cancel(Timer timer) { timers_.erase(timer); }
 
 int EventLoop::milliseconds_to_next_timer() const {
-  if (timers_.empty()) return -1;
-  const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(timers_.begin()->first - Clock::now()).count();
-  return static_cast<int>(std::clamp<decltype(left)>(left, 0, INT_MAX));
+  return timers_.empty() ? -1 : milliseconds_until(timers_.begin()->first);
 }
 
 void EventLoop::fire_due_timers() {

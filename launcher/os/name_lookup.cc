@@ -20,6 +20,7 @@
 
 #include "launcher/os/check.h"
 #include "launcher/os/ipv4.h"
+#include "launcher/os/milliseconds_until.h"
 
 namespace paddle_launch {
 namespace {
@@ -66,36 +67,7 @@ NameAnswer decode_answer(std::string_view text) {
   return answer;
 }
 
-std::string read_what_is_there(int fd) {
-  std::string said;
-  std::array<char, PIPE_BUF> chunk;
-  ssize_t got = 0;
-  while ((got = read(fd, chunk.data(), chunk.size())) != 0) {
-    if (got > 0) said.append(chunk.data(), static_cast<std::size_t>(got));
-    if (got < 0 && errno != EINTR) break;
-  }
-  return said;
-}
-
-using Lookups = std::map<std::size_t, NameLookup>;  // by the place of the host
-
-void take_answers(Lookups& running, milliseconds patience, std::vector<NameAnswer>& answers) {
-  std::vector<pollfd> waiting;
-  waiting.reserve(running.size());
-  for (const auto& [place, lookup] : running) waiting.push_back({lookup.fd(), POLLIN, 0});
-  const auto timeout = static_cast<int>(std::min<long>(patience.count(), 60'000));
-  if (poll(waiting.data(), waiting.size(), timeout) <= 0) return;
-  auto next = running.begin();
-  for (const pollfd& descriptor : waiting) {
-    const auto current = next++;
-    if (descriptor.revents == 0) continue;
-    answers[current->first] = {current->second.addresses(), current->second.problem()};
-    running.erase(current);
-  }
-}
-
-}  // namespace
-
+// Waits for the name servers.
 NameAnswer ask_name_server(const std::string& host) {
   addrinfo hints{};
   hints.ai_family = AF_INET;
@@ -115,6 +87,36 @@ NameAnswer ask_name_server(const std::string& host) {
   }
   return answer;
 }
+
+std::string read_what_is_there(int fd) {
+  std::string said;
+  std::array<char, PIPE_BUF> chunk;
+  ssize_t got = 0;
+  while ((got = read(fd, chunk.data(), chunk.size())) != 0) {
+    if (got > 0) said.append(chunk.data(), static_cast<std::size_t>(got));
+    if (got < 0 && errno != EINTR) break;
+  }
+  return said;
+}
+
+using Lookups = std::map<std::size_t, NameLookup>;  // by the place of the host
+
+void take_answers(Lookups& running, steady_clock::time_point until,
+                  std::vector<NameAnswer>& answers) {
+  std::vector<pollfd> waiting;
+  waiting.reserve(running.size());
+  for (const auto& [place, lookup] : running) waiting.push_back({lookup.fd(), POLLIN, 0});
+  if (poll(waiting.data(), waiting.size(), milliseconds_until(until)) <= 0) return;
+  auto next = running.begin();
+  for (const pollfd& descriptor : waiting) {
+    const auto current = next++;
+    if (descriptor.revents == 0) continue;
+    answers[current->first] = {current->second.addresses(), current->second.problem()};
+    running.erase(current);
+  }
+}
+
+}  // namespace
 
 NameLookup::NameLookup(const std::string& host) : NameLookup(host, ask_name_server) {}
 
@@ -150,13 +152,12 @@ std::vector<NameAnswer> look_up(const std::vector<std::string>& hosts, milliseco
   std::vector<NameAnswer> answers(hosts.size(), too_late);
   Lookups running;
   for (std::size_t next = 0; next < hosts.size() || !running.empty();) {
-    const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now());
-    if (left.count() <= 0) break;
+    if (steady_clock::now() >= until) break;
     while (next < hosts.size() && running.size() < kMostAtOnce) {
       running.try_emplace(next, hosts[next]);
       ++next;
     }
-    take_answers(running, left, answers);
+    take_answers(running, until, answers);
   }
   return answers;
 }

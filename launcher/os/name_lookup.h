@@ -22,9 +22,6 @@ struct NameAnswer {
   bool operator==(const NameAnswer&) const = default;
 };
 
-// Asks the name servers and waits for them.
-NameAnswer ask_name_server(const std::string& host);
-
 class NameLookup {
  public:
   // An address needs no child and is there at once. Throws std::system_error only when there are no

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a small file whole.
 #include "launcher/os/read_file.h"
 
 #include <fcntl.h>

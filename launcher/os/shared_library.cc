@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owns a library that is opened at run time.
 #include "launcher/os/shared_library.h"
 
 #include <dlfcn.h>

@@ -5,16 +5,15 @@
 #include <sys/prctl.h>
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstddef>
 #include <utility>
 #include <vector>
 
 #include "launcher/os/check.h"
 #include "launcher/os/close_all_but.h"
 #include "launcher/os/forked_child.h"
+#include "launcher/os/write_all.h"
 
 namespace paddle_launch {
 namespace {
@@ -24,29 +23,6 @@ using std::chrono::milliseconds;
 constexpr char kComplete = '\x06';  // the last byte of a complete answer
 // The longest that a child which was killed may need to be gone; usually it is a fraction of one.
 constexpr milliseconds kLastBreath{100};
-constexpr int kAnswerFd = 3;
-
-// Leaves the child with /dev/null as 0, 1, 2 and the answer's pipe as 3.
-bool keep_only(int answer) {
-  const int spare = fcntl(answer, F_DUPFD, kAnswerFd);  // the pipe itself may be one of 0, 1, 2
-  const int null = open("/dev/null", O_RDWR);
-  if (spare < 0 || null < 0) return false;
-  for (int fd = 0; fd < kAnswerFd; ++fd) {
-    if (dup2(null, fd) < 0) return false;
-  }
-  if (dup2(spare, kAnswerFd) < 0) return false;
-  close_all_but({kAnswerFd});
-  return fcntl(kAnswerFd, F_SETFD, FD_CLOEXEC) == 0;
-}
-
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = write(fd, bytes.data(), bytes.size());
-    if (done < 0 && errno != EINTR) return false;
-    if (done > 0) bytes.remove_prefix(static_cast<std::size_t>(done));
-  }
-  return true;
-}
 
 [[noreturn]] void be_the_child(int answer, pid_t parent, const std::function<std::string()>& work) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -54,7 +30,7 @@ bool write_all(int fd, std::string_view bytes) {
   signal(SIGCHLD, SIG_DFL);  // libraries that start programs of their own wait for them
   if (!keep_only(answer)) _exit(1);
   try {
-    _exit(write_all(kAnswerFd, work() + kComplete) ? 0 : 1);
+    _exit(write_all(kOnlyDescriptor, work() + kComplete) ? 0 : 1);
   } catch (...) {
     _exit(1);
   }

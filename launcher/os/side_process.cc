@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a piece of work that may hang in a short-lived child.
 #include "launcher/os/side_process.h"
 
 #include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
 #include <system_error>
 
+#include "launcher/os/milliseconds_until.h"
 #include "launcher/os/side_child.h"
 
 namespace paddle_launch {
@@ -23,10 +22,9 @@ std::optional<std::string> read_to_end(int fd, steady_clock::time_point until) {
   std::string answer;
   std::array<char, 65536> chunk;
   for (;;) {
-    const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now()).count();
-    if (left <= 0) return std::nullopt;
+    if (steady_clock::now() >= until) return std::nullopt;
     pollfd waiting{fd, POLLIN, 0};
-    const int ready = poll(&waiting, 1, static_cast<int>(std::min<long>(left, 60'000)));
+    const int ready = poll(&waiting, 1, milliseconds_until(until));
     if (ready < 0 && errno != EINTR) return std::nullopt;
     if (ready <= 0) continue;
     const ssize_t got = read(fd, chunk.data(), chunk.size());

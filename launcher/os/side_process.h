@@ -10,6 +10,9 @@
 
 namespace paddle_launch {
 
+// For work on files: a file system that takes longer is taken for dead.
+constexpr std::chrono::seconds kPatienceWithDisk{5};
+
 // What `work` returned; none when it threw, crashed, was not done at the deadline, or when no child
 // could be made. The child has no descriptor of the launcher's (0, 1, 2 are /dev/null), so a stuck
 // one holds neither the user's pipe nor a port: `work` opens what it needs. All signals are blocked

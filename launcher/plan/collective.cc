@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/plan/collective.h"
 
-#include <utility>
-
 #include "launcher/plan/log_path.h"
+#include "launcher/plan/new_plan.h"
+#include "launcher/text/endpoint.h"
 
 namespace paddle_launch {
 namespace {
@@ -19,7 +19,8 @@ std::string hosts_of(const WorldPlan& world) {
   std::string hosts;
   for (const Trainer& trainer : world.trainers) {
     if (trainer.local_rank != 0) continue;
-    hosts += (hosts.empty() ? "" : ",") + trainer.endpoint.substr(0, trainer.endpoint.rfind(':'));
+    if (!hosts.empty()) hosts += ',';
+    hosts += host_of(trainer.endpoint);
   }
   return hosts;
 }
@@ -29,8 +30,7 @@ std::string hosts_of(const WorldPlan& world) {
 PodPlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& settings,
                         const Program& program, const Environment& user,
                         const std::vector<std::vector<int>>& cpus, bool give_stdin) {
-  PaddleEnv env = common_env(world, settings, user);
-  PodPlan plan;
+  PodPlan plan = new_plan(program, settings);
   for (int i = 0; i < world.my_count; ++i) {
     const auto local = static_cast<std::size_t>(i);
     const Trainer& trainer = world.trainers.at(static_cast<std::size_t>(world.first_mine) + local);
@@ -49,16 +49,9 @@ PodPlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& setting
   const std::vector<EnvVar> own = plan.processes.processes.empty()
                                       ? std::vector<EnvVar>{}
                                       : plan.processes.processes.front().env;
-  plan.processes.program = program.path;
-  plan.processes.argv = program.argv;
-  plan.processes.function = program.function;
-  plan.processes.inherited = inherited_env(user, env.common, own, settings.under_scheduler);
-  plan.processes.common_env = std::move(env.common);
+  add_environment(common_env(world, settings, user), own, user, settings, plan);
   plan.processes.world_size = static_cast<int>(world.trainers.size());
   plan.processes.nodes = world.nodes;
-  plan.log_dir = settings.log_dir;
-  plan.backup_env = std::move(env.backup);
-  plan.backup_path = std::move(env.backup_path);
   plan.endpoints_log = endpoints_log(world);
   plan.first_on_node = world.first_on_node;
   plan.card_kind = world.card_kind;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "launcher/job/environment.h"
-#include "launcher/job/job_spec.h"
 #include "launcher/job/program.h"
 #include "launcher/job/world_plan.h"
 #include "launcher/plan/paddle_env.h"

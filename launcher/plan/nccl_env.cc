@@ -26,8 +26,7 @@ std::vector<EnvVar> nccl_variables(const NcclIds& ids) {
     if (!list.empty()) list += ',';
     list += in_hex(id);
   }
-  return {{std::string(kNcclIdVariable), list},
-          {"PADDLE_LAUNCH_NCCL_VERSION", std::to_string(ids.version)}};
+  return {{kNcclIdVariable, list}, {kNcclVersionVariable, std::to_string(ids.version)}};
 }
 
 }  // namespace paddle_launch

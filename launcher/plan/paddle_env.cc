@@ -5,10 +5,13 @@
 #include <array>
 #include <set>
 
+#include "launcher/plan/nccl_env.h"
 #include "launcher/plan/scheduler_env.h"
 
 namespace paddle_launch {
 namespace {
+
+constexpr const char* kBackupVariable = "PADDLE_BACKUP_ENV_PATH";
 
 std::string card_indices(const Trainer& trainer, char separator) {
   std::string text;
@@ -53,8 +56,8 @@ bool is_proxy(const std::string& name) {
 
 // Set by an outer launcher for its trainers, and wrong or dangerous for ours.
 bool belongs_to_an_outer_job(const std::string& name) {
-  return name == "PADDLE_BACKUP_ENV_PATH" || name == "PADDLE_LAUNCH_NCCL_ID" ||
-         name == "PADDLE_LAUNCH_NCCL_VERSION" || name.rfind("FLAGS_selected_", 0) == 0;
+  return name == kBackupVariable || name == kNcclIdVariable || name == kNcclVersionVariable ||
+         name.starts_with("FLAGS_selected_");
 }
 
 }  // namespace
@@ -70,7 +73,7 @@ void add_lists(std::vector<EnvVar> lists, const PaddleEnvSettings& settings, int
         settings.log_dir.empty()
             ? settings.temporary_dir + "/paddle-launch-backup_env-" + pod_name + ".json"
             : settings.log_dir + "/backup_env." + std::to_string(number) + ".json";
-    env.common.emplace_back("PADDLE_BACKUP_ENV_PATH", env.backup_path);
+    env.common.emplace_back(kBackupVariable, env.backup_path);
   } else {
     env.common.insert(env.common.end(), lists.begin(), lists.end());
   }
@@ -104,7 +107,7 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
       {"PADDLE_GLOO_FS_PATH", gloo_folder(settings, world.pod_name)},
       {"PADDLE_AUTO_CLUSTER", "0"},
       {"POD_NAME", world.pod_name},
-      {"PADDLE_LAUNCH_JOB", settings.job_id},
+      {kJobVariable, settings.job_id},
   };
   add_log_dir(settings, env);
   add_round(settings.round, env);

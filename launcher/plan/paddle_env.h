@@ -13,6 +13,9 @@
 
 namespace paddle_launch {
 
+// A launcher that finds it was started by a trainer of another one.
+constexpr const char* kJobVariable = "PADDLE_LAUNCH_JOB";
+
 struct PaddleEnvSettings {
   std::string backend;  // --backend, "auto" included
   std::string log_dir;  // absolute; empty: there are no logs

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "launcher/plan/log_path.h"
+#include "launcher/plan/new_plan.h"
 #include "launcher/plan/old_env.h"
 
 namespace paddle_launch {
@@ -61,8 +61,7 @@ int followed_process(const std::vector<ProcessSpec>& processes) {
 PodPlan plan_servers(const ServerWorld& world, const ServerSpec& spec,
                      const PaddleEnvSettings& settings, const Program& program,
                      const CardsOfNode& cards, const Environment& user, bool stdin_to_worker) {
-  PaddleEnv env = common_server_env(world, spec, settings);
-  PodPlan plan;
+  PodPlan plan = new_plan(program, settings);
   std::vector<ProcessSpec>& processes = plan.processes.processes;
   for (const Role role : kInOrderOfStart) {
     for (const RoleProcess& process : world.of(role)) {
@@ -82,21 +81,14 @@ PodPlan plan_servers(const ServerWorld& world, const ServerSpec& spec,
     }
   }
   plan.processes.followed = followed_process(processes);
-  plan.processes.program = program.path;
-  plan.processes.argv = program.argv;
-  plan.processes.function = program.function;
-  plan.processes.inherited =
-      inherited_env(user, env.common, all_own(processes), settings.under_scheduler);
+  add_environment(common_server_env(world, spec, settings), all_own(processes), user, settings,
+                  plan);
   std::erase_if(plan.processes.inherited,
                 [](const EnvVar& variable) { return is_of_one_old_process(variable.first); });
-  plan.processes.common_env = std::move(env.common);
   plan.processes.world_size = static_cast<int>(world.workers.size());
   plan.processes.servers = static_cast<int>(world.servers.size());
   plan.processes.heter_workers = static_cast<int>(world.heter_workers.size());
   plan.processes.nodes = world.nodes;
-  plan.log_dir = settings.log_dir;
-  plan.backup_env = std::move(env.backup);
-  plan.backup_path = std::move(env.backup_path);
   plan.endpoints_log = endpoints_log(endpoints(world.workers), endpoints(world.servers));
   plan.first_on_node = world.first_on_node;
   plan.card_kind = cards.kind;
@@ -107,22 +99,17 @@ PodPlan plan_servers(const ServerWorld& world, const ServerSpec& spec,
 PodPlan plan_as_it_is(const ServerSpec& spec, const PaddleEnvSettings& settings,
                       const Program& program, const Environment& user, bool give_stdin) {
   const ProcessName name = *spec.as_it_is;
-  PodPlan plan;
+  PodPlan plan = new_plan(program, settings);
   plan.processes.processes = {{.role = name.role,
                                .rank = name.index,
                                .log_path = log_path(settings.log_dir, name),
                                .has_stdin = give_stdin}};
-  plan.processes.program = program.path;
-  plan.processes.argv = program.argv;
-  plan.processes.function = program.function;
-  plan.processes.common_env = {{"PADDLE_LAUNCH_JOB", settings.job_id}};
-  for (const auto& variable : user) {
-    if (variable.first == "PADDLE_LAUNCH_JOB") continue;
-    plan.processes.inherited.emplace_back(variable.first, variable.second);
+  plan.processes.common_env = {{kJobVariable, settings.job_id}};
+  for (const auto& [variable, value] : user) {
+    if (variable != kJobVariable) plan.processes.inherited.emplace_back(variable, value);
   }
   plan.processes.world_size = std::max<int>(1, static_cast<int>(spec.workers.size()));
   plan.processes.servers = static_cast<int>(spec.servers.size());
-  plan.log_dir = settings.log_dir;
   plan.endpoints_log = endpoints_log(spec.workers, spec.servers);
   return plan;
 }

@@ -2,8 +2,6 @@
 // The processes of this pod in a job with parameter servers.
 #pragma once
 
-#include <string>
-
 #include "launcher/job/environment.h"
 #include "launcher/job/program.h"
 #include "launcher/job/server_spec.h"

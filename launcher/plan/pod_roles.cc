@@ -2,9 +2,8 @@
 #include "launcher/plan/pod_roles.h"
 
 #include <numeric>
-#include <string_view>
 
-#include "launcher/text/number.h"
+#include "launcher/text/endpoint.h"
 
 namespace paddle_launch {
 namespace {
@@ -14,10 +13,8 @@ constexpr int kFirstHeterStage = 2;
 void add_listed(const std::vector<std::string>& list, const std::string& host, RoleOffer offer,
                 std::vector<RoleOffer>& roles) {
   for (const std::string& endpoint : list) {
-    const std::size_t colon = endpoint.rfind(':');
-    if (std::string_view(endpoint).substr(0, colon) == host) {
-      const auto port = parse_whole_number(std::string_view(endpoint).substr(colon + 1));
-      offer.port = static_cast<int>(port.value_or(0));
+    if (host_of(endpoint) == host) {
+      offer.port = port_of(endpoint);
       roles.push_back(offer);
     }
     ++offer.index;

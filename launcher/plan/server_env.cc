@@ -95,7 +95,7 @@ PaddleEnv common_server_env(const ServerWorld& world, const ServerSpec& spec,
       {"PADDLE_GLOO_HTTP_ENDPOINT", world.gloo_endpoint},
       {"PADDLE_COORDINATOR_ENDPOINTS", ""},  // read since 2.4; coordinators are not started here
       {"POD_NAME", world.pod_name},
-      {"PADDLE_LAUNCH_JOB", settings.job_id},
+      {kJobVariable, settings.job_id},
   };
   add_log_dir(settings, env);
   add_round(settings.round, env);

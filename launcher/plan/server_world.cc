@@ -2,7 +2,6 @@
 #include "launcher/plan/server_world.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
@@ -14,8 +13,6 @@
 
 namespace paddle_launch {
 namespace {
-
-constexpr std::array kRoles = {Role::Server, Role::Trainer, Role::HeterWorker};
 
 void check_whole(const std::vector<RoleProcess>& list) {
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -51,7 +48,7 @@ ServerWorld plan_server_world(const Roster& roster, std::optional<int> http_port
                       .port = process.port});
     }
   }
-  for (const Role role : kRoles) {
+  for (const Role role : kAllRoles) {
     std::vector<RoleProcess>& list = world.of(role);
     std::stable_sort(list.begin(), list.end(), [](const RoleProcess& one, const RoleProcess& two) {
       return one.name.index < two.name.index;

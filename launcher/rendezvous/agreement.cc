@@ -28,8 +28,8 @@ std::string layout_text(const OfferMessage& pod) {
 
 std::string list_text(const OfferMessage& pod) {
   if (has_servers(pod)) return pod.claim.layout;
-  if (!pod.claim.ips.empty()) return fmt::format("--ips {}", fmt::join(pod.claim.ips, ","));
-  return pod.ips_digest.empty() ? fmt::format("--master with --nnodes {}", pod.claim.nodes)
+  if (!pod.claim.ips.empty()) return fmt::format("--ips={}", fmt::join(pod.claim.ips, ","));
+  return pod.ips_digest.empty() ? fmt::format("--master with --nnodes={}", pod.claim.nodes)
                                 : fmt::format("another list of {} nodes", pod.claim.nodes);
 }
 
@@ -39,7 +39,7 @@ std::string card_word(const OfferMessage& pod) {
 
 std::string claimed_place(const OfferMessage& pod) {
   if (!pod.claim.name.empty()) return pod.claim.name;
-  return pod.ips_digest.empty() && pod.claim.place ? fmt::format("--rank {}", *pod.claim.place)
+  return pod.ips_digest.empty() && pod.claim.place ? fmt::format("--rank={}", *pod.claim.place)
                                                    : "node " + pod.offer.host;
 }
 
@@ -118,6 +118,11 @@ std::vector<std::string> oddities(const OfferMessage& one,
         node_name(one), one.claim.command, node_name(other), other.claim.command));
   }
   return texts;
+}
+
+std::string no_such_place(const OfferMessage& pod, int nodes) {
+  return fmt::format("{} says --rank={}, and there are {} nodes; give it one from 0 to {}",
+                     node_name(pod), pod.claim.place.value_or(0), nodes, nodes - 1);
 }
 
 std::string both_claim(const OfferMessage& one, const OfferMessage& other) {

@@ -26,6 +26,9 @@ std::optional<std::string> misfit(const OfferMessage& one, const OfferMessage& o
 std::vector<std::string> oddities(const OfferMessage& one,
                                   const std::map<int, OfferMessage>& others);
 
+// The place that it claims is not among those of the job.
+std::string no_such_place(const OfferMessage& pod, int nodes);
+
 // Two launchers claim the same place.
 std::string both_claim(const OfferMessage& one, const OfferMessage& other);
 

@@ -3,7 +3,6 @@
 // in the meeting child only: the launcher itself loads neither MPI nor PMIx.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// See choose.h.
 #include "launcher/rendezvous/choose.h"
 
 #include <utility>
@@ -25,14 +24,14 @@ Choice over_tcp(const JobSpec& job, const Surroundings& around) {
   if (around.step && around.may_be_several()) return {.way = Way::SlurmStep};
   throw UsageError(
       "--bootstrap=tcp: nothing says where the nodes meet; give --ips=ADDRESS,ADDRESS,… or "
-      "--master=HOST:PORT --nnodes=N, or start the launchers with srun, or leave out --bootstrap.");
+      "--master=HOST:PORT --nnodes=N, or start the launchers with srun, or leave out --bootstrap");
 }
 
 Choice with_pmix(const Surroundings& around) {
   if (around.has_pmix) return exactly("pmix");
   throw UsageError(
       "--bootstrap=pmix: there is no PMIx server (PMIX_NAMESPACE and PMIX_RANK are not both set); "
-      "start the launchers with mpirun or with srun --mpi=pmix, or leave out --bootstrap.");
+      "start the launchers with mpirun or with srun --mpi=pmix, or leave out --bootstrap");
 }
 
 Choice with_mpi(const Surroundings& around) {
@@ -40,7 +39,7 @@ Choice with_mpi(const Surroundings& around) {
   throw UsageError(
       "--bootstrap=mpi: nothing says that an MPI launcher started this one (no "
       "OMPI_COMM_WORLD_SIZE, no PMI_SIZE, no PMIx of Slurm); start the launchers with mpirun, "
-      "mpiexec or srun --mpi=pmix, or leave out --bootstrap.");
+      "mpiexec or srun --mpi=pmix, or leave out --bootstrap");
 }
 
 Choice by_surroundings(const JobSpec& job, const Surroundings& around) {
@@ -77,14 +76,14 @@ void refuse_scheduled(const ServerSpec& spec, const Surroundings& around) {
   if (spec.as_it_is && around.may_be_several()) {
     throw UsageError(fmt::format(
         "{} started several launchers together, and this job is one process; start the launcher by "
-        "itself, or one task alone.",
+        "itself, or one task alone",
         who));
   }
   if (spec.as_it_is || (spec.servers.empty() && spec.workers.empty())) return;
   throw UsageError(fmt::format(
       "{} started the launchers together, and the lists of servers and workers name nodes of their "
       "own: give --server_num and --worker_num, which count for each node, or start one launcher "
-      "on each node of the lists and add --bootstrap=tcp.",
+      "on each node of the lists and add --bootstrap=tcp",
       who));
 }
 
@@ -98,7 +97,7 @@ Choice choose_way(const JobSpec& job, const Surroundings& around) {
   if (job.servers && choice.way == Way::Solo && job.has_several_nodes()) {
     throw UsageError(fmt::format(
         "--bootstrap=solo: {} name several nodes, and a launcher by itself has one; leave out "
-        "--bootstrap.",
+        "--bootstrap",
         job.master ? "--master and --nnodes" : job.ips_source));
   }
   const bool is_scheduled = choice.way == Way::Tasks || choice.way == Way::SlurmStep;

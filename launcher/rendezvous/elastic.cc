@@ -16,9 +16,6 @@
 namespace paddle_launch {
 namespace {
 
-// The hub, which knows who is missing, is the first to lose its patience.
-constexpr std::chrono::seconds kPatienceWithHub{10};
-
 BookedRound booked(const Roster& roster, const RoundState& state) {
   BookedRound round{.state = state, .is_running = true};
   int rank = 0;
@@ -103,6 +100,19 @@ ElasticRule Elastic::rule(int before, bool has_settled, RoundState round) {
           .is_held_up = [this] { return is_held_up(); }};
 }
 
+GatheringSettings Elastic::gathering_settings(const RoundState& round, ElasticRule rule) {
+  return {.round = round,
+          .elastic = std::move(rule),
+          .timeout = settings_.job.spec.timeout,
+          .waiting =
+              [this](const WaitingFacts& facts) {
+                register_->note_waiting();
+                if (settings_.waiting) settings_.waiting(facts);
+              },
+          .never_came = [this](const WaitingFacts& facts) { return too_few(facts); },
+          .remark = settings_.remark};
+}
+
 std::optional<Met> Elastic::gather(Connections connections, OfferMessage mine,
                                    const NextRound& next, int before, const GiftMaker& gift) {
   RoundState round = next.state;
@@ -113,17 +123,7 @@ std::optional<Met> Elastic::gather(Connections connections, OfferMessage mine,
   // Its own place is from a round that others have left behind.
   if (mine.claim.round + 1 != round.number) mine.claim.place.reset();
   register_->keep_name(false);
-  Gathering gathering(loop_,
-                      {.round = round,
-                       .elastic = rule(before, next.has_settled, round),
-                       .timeout = settings_.job.spec.timeout,
-                       .waiting =
-                           [this](const WaitingFacts& facts) {
-                             register_->note_waiting();
-                             if (settings_.waiting) settings_.waiting(facts);
-                           },
-                       .never_came = [this](const WaitingFacts& facts) { return too_few(facts); },
-                       .remark = settings_.remark},
+  Gathering gathering(loop_, gathering_settings(round, rule(before, next.has_settled, round)),
                       std::move(connections), std::move(mine));
   const std::string name = register_->name();
   register_->on_change([this, &gathering, name] {
@@ -153,19 +153,19 @@ std::optional<Met> Elastic::gather(Connections connections, OfferMessage mine,
 
 std::string Elastic::too_few(const WaitingFacts& facts) const {
   const NodeRange range = register_->nodes();
+  const auto waited =
+      std::chrono::duration_cast<std::chrono::seconds>(settings_.job.spec.timeout).count();
   if (facts.missing == 0) {
     return fmt::format(
         "job {}: the nodes have changed, and etcd did not answer within --elastic_timeout ({} s): "
         "{}; see that it runs, and start the job again",
-        settings_.job.job_id,
-        std::chrono::duration_cast<std::chrono::seconds>(settings_.job.spec.timeout).count(),
-        register_->problem());
+        settings_.job.job_id, waited, register_->problem());
   }
   return fmt::format(
       "job {}: {} of at least {} node{} came within --elastic_timeout ({} s){}; start the job "
       "again with more nodes, or with a lower --np",
       settings_.job.job_id, facts.nodes - facts.missing, range.min, range.min == 1 ? "" : "s",
-      std::chrono::duration_cast<std::chrono::seconds>(settings_.job.spec.timeout).count(),
+      waited,
       register_->problem().empty() ? "" : "; etcd does not answer: " + register_->problem());
 }
 

@@ -35,7 +35,6 @@ class Elastic {
   // Books this pod. Throws NodeMissing where etcd cannot be reached, UsageError.
   void open();
   const std::string& host() const { return host_; }
-  const std::string& name() const { return register_->name(); }
 
   // `before`: the number of nodes of the last round that this pod was in; 0: none.
   Met meet(Connections connections, PodClaim claim, PodOffer offer, const NextRound& next,
@@ -54,6 +53,7 @@ class Elastic {
                             int before, const GiftMaker& gift);
   std::optional<Met> join(Connections connections, OfferMessage mine);
   ElasticRule rule(int before, bool has_settled, RoundState round);
+  GatheringSettings gathering_settings(const RoundState& round, ElasticRule rule);
   bool is_held_up() const { return !register_->problem().empty(); }
   std::string too_few(const WaitingFacts& facts) const;
 

@@ -11,16 +11,13 @@
 #include "launcher/os/name_lookup.h"
 #include "launcher/os/tcp.h"
 #include "launcher/rendezvous/elastic.h"
+#include "launcher/text/endpoint.h"
 
 namespace paddle_launch {
 namespace {
 
-constexpr int kBacklog = 4096;
-constexpr int kPorts = 10;
 constexpr std::chrono::milliseconds kBetweenTries{300};
 constexpr std::chrono::seconds kForNames{3};
-
-std::string host_of(const std::string& endpoint) { return endpoint.substr(0, endpoint.rfind(':')); }
 
 std::optional<std::uint32_t> address_of(const std::string& host) {
   if (const auto address = parse_ipv4(host)) return address;
@@ -33,26 +30,26 @@ std::optional<std::uint32_t> address_of(const std::string& host) {
 
 std::string Elastic::address_towards_etcd() const {
   for (const std::string& endpoint : settings_.job.spec.etcd.endpoints) {
-    const auto address = address_of(host_of(endpoint));
+    const auto address = address_of(std::string(host_of(endpoint)));
     const auto source = address ? source_address_for(*address) : std::nullopt;
     if (source) return format_ipv4(*source);
   }
   throw NodeMissing(fmt::format(
-      "{} {}: no way leads there from this node; check the name, or say with --host which address "
+      "{}={}: no way leads there from this node; check the name, or say with --host which address "
       "of this node the others reach",
       settings_.job.spec.etcd.source, fmt::join(settings_.job.spec.etcd.endpoints, ",")));
 }
 
 UniqueFd Elastic::listen() {
   const std::uint32_t address = parse_ipv4(host_).value_or(0);
-  for (int port = settings_.first_port; port < settings_.first_port + kPorts; ++port) {
+  for (int port = settings_.first_port; port < settings_.first_port + kHubPorts; ++port) {
     try {
-      return listen_on(address, port, kBacklog);
+      return listen_on(address, port, kHubBacklog);
     } catch (const std::system_error&) {
       // Somebody else's; the book tells the others which one is ours.
     }
   }
-  return listen_on(address, 0, kBacklog);
+  return listen_on(address, 0, kHubBacklog);
 }
 
 // Without a connection: the book says whom to go to. Comes back when there is one, or when this pod
@@ -71,8 +68,8 @@ Connections Elastic::find_hub() {
     }
     if (EventLoop::Clock::now() - began_ >= timeout) {
       throw NodeMissing(fmt::format(
-          "no way into the job {} was found in {} s: {}", settings_.job.job_id,
-          std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
+          "no way into the job {} was found in {} s: {}; look at its nodes with --status",
+          settings_.job.job_id, std::chrono::duration_cast<std::chrono::seconds>(timeout).count(),
           !register_->problem().empty() ? register_->problem()
           : leader == nullptr           ? std::string("this node could not be booked in etcd")
                               : fmt::format("{}:{}, which holds it together: {}", leader->host,

@@ -57,7 +57,7 @@ std::optional<Met> Gathering::run(const GiftMaker& gift) {
   }
   if (given_up_) return std::nullopt;
   keep_latecomers();
-  return give_roster(loop_, std::move(hub_), *complete_, std::move(*roster_), gift);
+  return give_roster(std::move(hub_), *complete_, std::move(*roster_), gift);
 }
 
 // What happened since the last round: who went may have said why before.

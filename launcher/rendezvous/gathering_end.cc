@@ -2,18 +2,12 @@
 // How a gathering ends: who gets which place, the agreement on it, and the last words to those who
 // have none.
 #include <set>
-#include <utility>
 
 #include "launcher/job/errors.h"
 #include "launcher/rendezvous/gathering.h"
 #include "launcher/rendezvous/round_places.h"
 
 namespace paddle_launch {
-namespace {
-
-constexpr std::chrono::seconds kLastWord{2};
-
-}  // namespace
 
 CompleteMeeting Gathering::meeting() const {
   CompleteMeeting meeting{.mine = mine_, .node_of = settings_.node_of, .round = settings_.round};

@@ -37,8 +37,7 @@ std::optional<std::string> Gathering::taken_place(int member, const OfferMessage
         node_name(offer));
   }
   if (place < settings_.nodes) return std::nullopt;
-  return fmt::format("{} says --rank {}, and there are {} nodes; ranks of nodes begin at 0",
-                     node_name(offer), place, settings_.nodes);
+  return no_such_place(offer, settings_.nodes);
 }
 
 // That neither those who have come nor those who are about to make their offer will need.

@@ -46,8 +46,8 @@ Roster make_roster(const Hub& hub, CompleteMeeting& meeting) {
   return roster;
 }
 
-Met give_roster(EventLoop& loop, std::unique_ptr<Hub> hub, const CompleteMeeting& meeting,
-                Roster roster, const GiftMaker& gift) {
+Met give_roster(std::unique_ptr<Hub> hub, const CompleteMeeting& meeting, Roster roster,
+                const GiftMaker& gift) {
   const std::uint32_t reached_at = address_of_most(*hub, meeting);
   RosterMessage message{.mine = 0,
                         .hub = static_cast<int>(roster.mine),
@@ -60,7 +60,7 @@ Met give_roster(EventLoop& loop, std::unique_ptr<Hub> hub, const CompleteMeeting
     hub->send(member, message);
   }
   auto channel =
-      std::make_unique<HubChannel>(loop, std::move(hub), roster, meeting.places, meeting.spares);
+      std::make_unique<HubChannel>(std::move(hub), roster, meeting.places, meeting.spares);
   return {.roster = std::move(roster),
           .channel = std::move(channel),
           .warnings = std::move(message.warnings),

@@ -17,7 +17,6 @@ namespace {
 constexpr std::chrono::seconds kTick{1};
 constexpr int kKnockEveryTicks = 2;
 constexpr std::size_t kNamesInMessage = 8;
-constexpr int kDisagree = 1;
 // How long those who are a little late may still come for the bad news.
 constexpr std::chrono::seconds kForLatecomers{10};
 constexpr std::chrono::seconds kForThoseHere{2};
@@ -97,7 +96,8 @@ void HubMeeting::take_offer(int member, const OfferMessage& offer) {
 // What a scheduler started together ends with one status; of nodes that were typed one by one each
 // ends with its own.
 int HubMeeting::status_of(const PodClaim& claim) const {
-  return settings_.hub_tells_for_all && !claim.problem.empty() ? claim.problem_status : kDisagree;
+  return settings_.hub_tells_for_all && !claim.problem.empty() ? claim.problem_status
+                                                               : kLaunchErrorStatus;
 }
 
 void HubMeeting::all_are_here() {
@@ -114,10 +114,7 @@ void HubMeeting::all_are_here() {
 std::optional<std::string> HubMeeting::objection(const OfferMessage& offer) const {
   if (auto problem = misfit(mine_, offer)) return problem;
   if (!offer.claim.place) return std::nullopt;
-  if (*offer.claim.place >= claim_.nodes) {
-    return fmt::format("{} says --rank {}, and there are {} nodes; ranks of nodes begin at 0",
-                       node_name(offer), *offer.claim.place, claim_.nodes);
-  }
+  if (*offer.claim.place >= claim_.nodes) return no_such_place(offer, claim_.nodes);
   const auto other = member_of_place_.find(*offer.claim.place);
   if (other == member_of_place_.end()) return std::nullopt;
   return both_claim(other->second == kMyself ? mine_ : arrived_.at(other->second), offer);

@@ -32,7 +32,7 @@ Met HubMeeting::complete(const GiftMaker& gift) {
   meeting.my_place = meeting.places.at(kMyself);
   meeting.places.erase(kMyself);
   Roster roster = make_roster(*hub_, meeting);
-  return give_roster(loop_, std::move(hub_), meeting, std::move(roster), gift);
+  return give_roster(std::move(hub_), meeting, std::move(roster), gift);
 }
 
 }  // namespace paddle_launch

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/channel/cut_text.h"
+#include "launcher/job/port.h"
 
 namespace paddle_launch {
 namespace {
@@ -18,7 +19,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kPods = "pods/";
 constexpr std::string_view kSomewhere = "somewhere";
 constexpr std::size_t kMostText = 1000;
-constexpr int kMostPort = 65535;
 constexpr int kMostCount = 1'000'000'000;  // the sum of two still is an int
 
 // One value of the book. A field that is missing or of the wrong kind makes the whole unreadable;
@@ -101,7 +101,7 @@ std::optional<BookedPod> read_pod(const EtcdEntry& entry) {
   BookedPod pod{.name = name, .created = entry.created, .modified = entry.modified};
   Fields fields(entry.value);
   fields.text("host", pod.host);
-  fields.number("port", pod.port, 1, kMostPort);
+  fields.number("port", pod.port, 1, kLastPort);
   fields.text("machine", pod.machine);
   fields.count("pid", pod.pid);
   fields.large("since", pod.since);

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "launcher/channel/secret.h"
+#include "launcher/etcd/etcd_problem.h"
 #include "launcher/job/errors.h"
-#include "launcher/os/random_letters.h"
+#include "launcher/job/pod_name.h"
 #include "launcher/os/run_until.h"
 #include "launcher/os/wall_clock.h"
 #include "launcher/text/hex.h"
@@ -20,16 +20,14 @@
 namespace paddle_launch {
 namespace {
 
-constexpr std::chrono::seconds kToFindTheServer{10};
 constexpr std::chrono::milliseconds kBetweenTries{500};
-constexpr std::chrono::seconds kToLeave{2};
 
 }  // namespace
 
 JobRegister::JobRegister(EventLoop& loop, RegisterSettings settings)
     : loop_(loop), settings_(std::move(settings)), silent_(loop), again_(loop) {
   etcd_.emplace(
-      loop, settings_.spec.etcd, prefix_of(settings_.job_id), settings_.spec.ttl, true,
+      loop, settings_.spec.etcd, prefix_of(settings_.job_id), settings_.spec.ttl,
       EtcdEvents{.changed = [this](const auto& entries) { take(entries); },
                  .connection = [this](const std::string& problem) { take_connection(problem); }});
 }
@@ -39,22 +37,16 @@ void JobRegister::open(const std::string& host, int port) {
   pod_.pid = getpid();
   wants_entry_ = true;
   mind_own_entry();
-  if (wait_until([this] { return is_booked(); }, kToFindTheServer)) return;
-  const EtcdSpec& etcd = settings_.spec.etcd;
-  if (problem_.empty()) throw NodeMissing(no_answer(etcd, kToFindTheServer));
-  throw NodeMissing(
-      fmt::format("{} {}{}", etcd.source, problem_,
-                  says_what_to_do(problem_)
-                      ? ""
-                      : "; check the address, that etcd runs, and that this node reaches it"));
+  wait_until([this] { return is_booked() || is_refusal(problem_); }, kToFindTheServer);
+  if (is_booked()) return;
+  throw NodeMissing(why_etcd_is_no_use(settings_.spec.etcd, problem_, kToFindTheServer));
 }
 
-bool JobRegister::wait_until(const std::function<bool()>& is_so,
+void JobRegister::wait_until(const std::function<bool()>& is_so,
                              std::chrono::milliseconds deadline) {
   on_change([this] { loop_.stop(); });
-  const bool is_there = run_until(loop_, deadline, is_so);
+  run_until(loop_, deadline, is_so);
   on_change({});
-  return is_there;
 }
 
 void JobRegister::take(const std::vector<EtcdEntry>& entries) {
@@ -78,8 +70,8 @@ void JobRegister::refuse_foreign_job(const std::vector<EtcdEntry>& entries) cons
   const auto is_job = [](const EtcdEntry& entry) { return entry.key == kJobKey; };
   if (book_.job || std::none_of(entries.begin(), entries.end(), is_job)) return;
   throw UsageError(fmt::format(
-      "--job_id {0}: the key {1}{2} in etcd was not written by this version of paddle-launch; give "
-      "this launch a --job_id of its own, or delete the key (etcdctl del --prefix {1}).",
+      "--job_id={0}: the key {1}{2} in etcd was not written by this version of paddle-launch; give "
+      "this launch a --job_id of its own, or delete the key (etcdctl del --prefix {1})",
       settings_.job_id, prefix_of(settings_.job_id), kJobKey));
 }
 
@@ -118,8 +110,8 @@ void JobRegister::check_numbers() const {
   const NodeRange& mine = settings_.spec.nodes;
   if (running == mine || nodes() == mine) return;
   throw UsageError(fmt::format(
-      "{} {}: the running job {} has {} nodes; give the same number, change the job's with --scale "
-      "or --force, or give this launch a --job_id of its own.",
+      "{}={}: the running job {} has {} nodes; give the same number, change the job's with --scale "
+      "or --force, or give this launch a --job_id of its own",
       settings_.spec.nodes_source, mine.text(), settings_.job_id, running.text()));
 }
 
@@ -127,8 +119,8 @@ void JobRegister::check_numbers() const {
 void JobRegister::check_token() const {
   if (!book_.job || pod_.since > 0 || book_.job->secret.empty() == settings_.has_token) return;
   throw UsageError(fmt::format(
-      "--job_id {}: the running job {}; give all its nodes the same token (PADDLE_LAUNCH_TOKEN, "
-      "--token_file or ~/.config/paddle-launch/token), or none.",
+      "--job_id={}: the running job {}; give all its nodes the same token (PADDLE_LAUNCH_TOKEN, "
+      "--token_file or ~/.config/paddle-launch/token), or none",
       settings_.job_id,
       settings_.has_token ? "has no token, and this launch has one"
                           : "is protected by a token, and this launch has none"));
@@ -205,7 +197,7 @@ void JobRegister::leave(bool job_is_over) {
   changed_ = {};
   silence_ = {};
   if (job_is_over) etcd_->change({.delete_all = true}, [](const EtcdAnswer&) {});
-  etcd_->close(job_is_over, kToLeave);
+  etcd_->close(job_is_over, kToLeaveTheServer);
 }
 
 }  // namespace paddle_launch

@@ -83,7 +83,7 @@ class JobRegister {
   void mind_own_entry();
   void write_entry();
   void check_numbers() const;
-  bool wait_until(const std::function<bool()>& is_so, std::chrono::milliseconds deadline);
+  void wait_until(const std::function<bool()>& is_so, std::chrono::milliseconds deadline);
   BookedJob new_job() const;
 
   EventLoop& loop_;

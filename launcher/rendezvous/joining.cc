@@ -15,7 +15,6 @@ namespace paddle_launch {
 namespace {
 
 constexpr std::chrono::seconds kTick{1};
-constexpr std::chrono::seconds kLastWord{2};
 
 }  // namespace
 
@@ -56,7 +55,11 @@ std::optional<Met> Joining::run() {
   if (refusal_) throw_refusal(*refusal_);
   if (!roster_) return std::nullopt;
   auto roster = read_roster(*roster_, mine_.claim.ips, mine_.offer);
-  if (!roster) throw LaunchError("the hub sent a roster that makes no sense");
+  if (!roster) {
+    throw LaunchError(
+        "the node that holds the job together sent a list of nodes that cannot be read; install "
+        "the same paddle-launch on all nodes");
+  }
   roster->node_of = settings_.node_of;
   auto channel = std::make_unique<MemberChannel>(std::move(link_), *roster, roster_->hub,
                                                  std::move(after_roster_));

@@ -32,12 +32,12 @@ class Joining {
   // None: the hub was lost, and lost() says why. Throws what the hub refuses with.
   std::optional<Met> run();
   const std::string& lost() const { return lost_; }
-  void give_up(std::string why);
 
  private:
   void say_good_bye(const RefusalMessage& refusal);
   void take(const Message& message);
   void tick();
+  void give_up(std::string why);
 
   EventLoop& loop_;
   JoiningSettings settings_;

@@ -3,7 +3,6 @@
 
 #include <sys/socket.h>
 
-#include <cerrno>
 #include <system_error>
 #include <utility>
 
@@ -188,7 +187,8 @@ void LinkChecker::finish_late_ones() {
   for (const auto& [fd, attempt] : trying_) {
     if (now - attempt.begun >= kTryTime) late.push_back(fd);
   }
-  for (const int fd : late) finish(fd, "no answer in 5 s");
+  const std::string silence = "no answer in " + std::to_string(kTryTime.count()) + " s";
+  for (const int fd : late) finish(fd, silence);
   begin_some();
 }
 

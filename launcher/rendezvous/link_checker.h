@@ -3,7 +3,6 @@
 // gives the sign when all ports are open, and collects what was found.
 #pragma once
 
-#include <chrono>
 #include <deque>
 #include <map>
 #include <optional>

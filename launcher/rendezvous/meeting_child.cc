@@ -8,7 +8,6 @@
 #include <array>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

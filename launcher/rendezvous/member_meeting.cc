@@ -20,7 +20,6 @@ namespace {
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::milliseconds kFirstPause{50};
 constexpr std::chrono::milliseconds kLongestPause{1000};
-constexpr std::chrono::seconds kPatienceWithHub{10};
 
 std::string hub_text(const TcpSettings& settings) {
   const int first = settings.ports.front();
@@ -148,10 +147,12 @@ void MemberMeeting::take_roster(const RosterMessage& message) {
   roster_ = read_roster(message, claim_.ips, mine_);
   hub_ = message.hub;
   if (!roster_) {
-    refusal_ = RefusalMessage{.status = 1,
-                              .node = -1,
-                              .text = fmt::format("the hub at {} sent a roster that makes no sense",
-                                                  hub_text(settings_))};
+    refusal_ =
+        RefusalMessage{.status = 1,
+                       .node = -1,
+                       .text = fmt::format("the first node, {}, sent a list of nodes that cannot "
+                                           "be read; install the same paddle-launch on all nodes",
+                                           hub_text(settings_))};
     return loop_.stop();
   }
   warnings_ = message.warnings;

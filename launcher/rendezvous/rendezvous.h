@@ -2,6 +2,7 @@
 // How this pod finds the others.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -26,6 +27,10 @@ struct Met {
 // Asked on the first pod alone, once the size of the world is known: bytes for all pods.
 // `own_address`: where the others reach this pod.
 using GiftMaker = std::function<std::string(int trainers, std::uint32_t own_address)>;
+
+// How much longer a member waits than its hub, which knows who is missing and is the first to lose
+// its patience.
+constexpr std::chrono::seconds kPatienceWithHub{10};
 
 class Rendezvous {
  public:

@@ -2,7 +2,10 @@
 #include "launcher/rendezvous/scheduler.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "launcher/channel/wire.h"
 #include "launcher/job/errors.h"
@@ -16,8 +19,6 @@
 
 namespace paddle_launch {
 namespace {
-
-constexpr int kBacklog = 4096;
 
 // What task 0 tells everybody.
 struct TheWay {
@@ -37,6 +38,11 @@ std::string encode_way(const TheWay& way) {
   return out.take();
 }
 
+[[noreturn]] void refuse_words_of(std::size_t task, std::string_view which) {
+  throw LaunchError(fmt::format(
+      "what task {} {} cannot be read; install the same paddle-launch on all nodes", task, which));
+}
+
 TheWay decode_way(std::string_view bytes) {
   WireReader in(bytes);
   TheWay way;
@@ -46,7 +52,7 @@ TheWay decode_way(std::string_view bytes) {
   for (auto& address : way.addresses) address = static_cast<std::uint32_t>(in.varint(UINT32_MAX));
   way.gift = in.text(in.left());
   if (!in.finished_well() || !secret) {
-    throw LaunchError("what task 0 told about the way to it makes no sense");
+    refuse_words_of(0, "told about the way to it");
   }
   way.secret = *secret;
   return way;
@@ -71,7 +77,7 @@ TaskParty gather_tasks(TaskMeeting& meeting, int my_task, const NodeCard& mine) 
   std::vector<NodeCard> by_task;
   for (const std::string& bytes : meeting.gather(encode_card(mine))) {
     auto card = decode_card(bytes);
-    if (!card) throw LaunchError("a task told nonsense about its node; is it another version?");
+    if (!card) refuse_words_of(by_task.size(), "told about its node");
     by_task.push_back(std::move(*card));
   }
   TaskParty party{.group = group_tasks(by_task, my_task)};
@@ -95,7 +101,7 @@ std::vector<OfferMessage> Scheduler::gather_offers(const PodClaim& claim, const 
   for (const int task : party_.group.task_at) {
     const auto message = decode(by_task[static_cast<std::size_t>(task)]);
     const auto* offer = message ? std::get_if<OfferMessage>(&*message) : nullptr;
-    if (offer == nullptr) throw LaunchError("a task made an offer that makes no sense");
+    if (offer == nullptr) refuse_words_of(static_cast<std::size_t>(task), "offers");
     offers.push_back(*offer);
   }
   return offers;
@@ -111,7 +117,9 @@ std::vector<std::uint32_t> Scheduler::own_addresses() const {
                         [&best](std::uint32_t address) { return address == best; });
   if (addresses.empty()) {
     throw LaunchError(
-        "this node has no network address besides loopback, and the other nodes must reach it");
+        fmt::format("{} has no network address besides loopback, so the other nodes cannot reach "
+                    "it; give one of its interfaces an address",
+                    party_.group.hosts.at(static_cast<std::size_t>(party_.group.mine))));
   }
   return addresses;
 }
@@ -122,7 +130,7 @@ void Scheduler::share_the_way(int trainers, const GiftMaker& gift) {
     way.secret = random_key();
     way.addresses = own_addresses();
     const bool is_one = way.addresses.size() == 1;
-    listener_ = listen_on(is_one ? way.addresses.front() : 0, 0, kBacklog);
+    listener_ = listen_on(is_one ? way.addresses.front() : 0, 0, kHubBacklog);
     way.port = local_port(listener_.get());
     if (gift) way.gift = gift(trainers, way.addresses.front());
   }

@@ -5,12 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "launcher/job/errors.h"
 #include "launcher/rendezvous/agreement.h"
 
 namespace paddle_launch {
 namespace {
-
-constexpr int kDisagree = 1;
 
 std::optional<RefusalMessage> first_problem(const std::vector<OfferMessage>& pods) {
   for (const OfferMessage& pod : pods) {
@@ -24,7 +23,7 @@ std::optional<RefusalMessage> first_problem(const std::vector<OfferMessage>& pod
 
 std::optional<RefusalMessage> refusal(const std::optional<std::string>& text) {
   if (!text) return std::nullopt;
-  return RefusalMessage{.status = kDisagree, .node = -1, .text = *text};
+  return RefusalMessage{.status = kLaunchErrorStatus, .node = -1, .text = *text};
 }
 
 // rank = M_id * N + N_id asks for one N.

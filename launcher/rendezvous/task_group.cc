@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/rendezvous/task_group.h"
 
-#include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
-#include <tuple>
 
 #include "launcher/channel/wire.h"
 

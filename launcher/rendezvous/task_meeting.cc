@@ -135,7 +135,8 @@ std::string TaskMeeting::how_it_ended() {
                              : fmt::format("it ended with exit code {}", WEXITSTATUS(status));
 }
 
-MeetingFrame TaskMeeting::answer() {
+// Until there is one, or the child has ended, or it is too late for any.
+void TaskMeeting::wait_for_answer() {
   bool too_late = false;
   const auto left = settings_.timeout - std::chrono::duration_cast<std::chrono::milliseconds>(
                                             EventLoop::Clock::now() - started_);
@@ -154,19 +155,28 @@ MeetingFrame TaskMeeting::answer() {
   is_waiting_ = false;
   deadline_.stop();
   patience_.stop();
+}
+
+// The child has failed and is about to end all tasks; we speak first, as that may end us too.
+void TaskMeeting::let_it_abort(const std::string& why) {
+  settings_.error(fmt::format("{} could not meet the others: {}", where(), why));
+  say(MeetingWord::Close, "");
+  pollfd ready{socket_.get(), POLLIN, 0};
+  poll(&ready, 1, kForItsLastAct);
+  throw AlreadyTold{};
+}
+
+MeetingFrame TaskMeeting::answer() {
+  wait_for_answer();
   if (answer_) {
     MeetingFrame frame = *std::exchange(answer_, std::nullopt);
-    if (frame.word != MeetingWord::Failed) return frame;
-    settings_.error(fmt::format("{} could not meet the others: {}", where(), frame.bytes));
-    say(MeetingWord::Close, "");  // now it may abort
-    pollfd ready{socket_.get(), POLLIN, 0};
-    poll(&ready, 1, kForItsLastAct);
-    throw AlreadyTold{};
+    if (frame.word == MeetingWord::Failed) let_it_abort(frame.bytes);
+    return frame;
   }
   if (ended_) {
     give_up(fmt::format("{} could not meet the others: its meeting process was {}, and {}", where(),
                         doing_, how_it_ended()),
-            1);
+            kLaunchErrorStatus);
   }
   give_up(
       fmt::format(
@@ -176,7 +186,6 @@ MeetingFrame TaskMeeting::answer() {
           std::chrono::duration_cast<std::chrono::seconds>(settings_.timeout).count(),
           settings_.scheduler),
       kNodeMissingStatus);
-  return {};
 }
 
 std::optional<TaskNumber> TaskMeeting::open() {
@@ -187,7 +196,11 @@ std::optional<TaskNumber> TaskMeeting::open() {
   }
   TaskNumber number;
   const bool good = std::sscanf(frame.bytes.c_str(), "%d %d", &number.task, &number.tasks) == 2;
-  if (!good) give_up("the meeting process of this task makes no sense", 1);
+  if (!good) {
+    give_up(fmt::format("{} could not meet the others: its meeting process did not tell its number",
+                        where()),
+            kLaunchErrorStatus);
+  }
   number_ = number;
   remark_ = frame.bytes.substr(frame.bytes.find('\n') + 1);
   return number;
@@ -197,7 +210,9 @@ std::vector<std::string> TaskMeeting::gather(std::string_view mine) {
   say(MeetingWord::Gather, mine);
   auto list = unpack_list(answer().bytes);
   if (!list || list->size() != static_cast<std::size_t>(number_->tasks)) {
-    give_up(fmt::format("{} did not hear from all tasks", where()), 1);
+    give_up(fmt::format("{} could not meet the others: it did not hear from all {} tasks", where(),
+                        number_->tasks),
+            kLaunchErrorStatus);
   }
   return std::move(*list);
 }
@@ -220,9 +235,14 @@ void TaskMeeting::wait_for_end() {
   is_waiting_ = false;
   deadline_.stop();
   if (answer_) {
-    give_up(fmt::format("{} could not take its leave: {}", where(), answer_->bytes), 1);
+    give_up(fmt::format("{} could not take its leave: {}", where(), answer_->bytes),
+            kLaunchErrorStatus);
   }
-  if (too_late) give_up(fmt::format("{} is still {}", where(), doing_), kNodeMissingStatus);
+  if (too_late) {
+    give_up(fmt::format("{} is still {}; look at the nodes whose tasks do not say this", where(),
+                        doing_),
+            kNodeMissingStatus);
+  }
   waitpid(std::exchange(child_, -1), nullptr, 0);
 }
 

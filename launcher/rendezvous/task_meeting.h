@@ -54,11 +54,13 @@ class TaskMeeting {
  private:
   void begin();
   MeetingFrame answer();
+  void wait_for_answer();
+  [[noreturn]] void let_it_abort(const std::string& why);
   void hear();
   void take(MeetingFrame frame);
   void wake();
   void say(MeetingWord word, std::string_view bytes);
-  void give_up(const std::string& text, int status);
+  [[noreturn]] void give_up(const std::string& text, int status);
   std::string where() const;
   std::string how_it_ended();
 

@@ -16,8 +16,6 @@
 namespace paddle_launch {
 namespace {
 
-constexpr int kBacklog = 4096;
-
 // A process of this pod will listen there.
 bool is_promised(const PodOffer& mine, int port) {
   const auto has_it = [port](const auto& process) { return process.port == port; };
@@ -34,7 +32,7 @@ UniqueFd Tcp::listen(const PodOffer& mine, std::vector<int>& taken) const {
   for (const int port : settings_.ports) {
     if (!settings_.may_join_instead && is_promised(mine, port)) continue;
     try {
-      return listen_on(settings_.listen_on.value_or(0), port, kBacklog);
+      return listen_on(settings_.listen_on.value_or(0), port, kHubBacklog);
     } catch (const std::system_error& error) {
       taken.push_back(port);
       if (error.code().value() != EADDRINUSE) {

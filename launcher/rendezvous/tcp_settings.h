@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the nodes meet when no scheduler brings them together.
+// Where the hub of a meeting over TCP is, and what is told meanwhile: typed by the user, or found
+// with the help of a scheduler.
 #pragma once
 
 #include <chrono>

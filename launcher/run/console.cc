@@ -14,6 +14,7 @@
 
 #include "launcher/os/check.h"
 #include "launcher/os/close_all_but.h"
+#include "launcher/os/milliseconds_until.h"
 #include "launcher/os/write_patiently.h"
 #include "launcher/run/console_process.h"
 
@@ -22,12 +23,6 @@ namespace {
 
 constexpr std::size_t kLargestText = 32 * 1024;
 constexpr std::chrono::milliseconds kPatienceWithStderr{500};
-
-int milliseconds_until(const std::optional<std::chrono::steady_clock::time_point>& when) {
-  if (!when) return -1;
-  const auto left = *when - std::chrono::steady_clock::now();
-  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
-}
 
 // What it means for the job is for others to say.
 bool takes_interrupt(SignalWatch& signals) {
@@ -101,7 +96,7 @@ std::optional<char> Console::wait_for_answer(SignalWatch& signals,
     std::array<pollfd, 2> watched = {pollfd{socket_.get(), wanted, 0},
                                      pollfd{signals_fd, POLLIN, 0}};
     if (deadline && *deadline <= Clock::now()) break;
-    poll(watched.data(), watched.size(), milliseconds_until(deadline));
+    poll(watched.data(), watched.size(), deadline ? milliseconds_until(*deadline) : -1);
     if (watched[1].revents != 0 && takes_interrupt(signals)) {
       const auto soon = Clock::now() + kPatienceOfAnImpatientUser;
       deadline = std::min(deadline.value_or(soon), soon);

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <utility>
 
-#include "launcher/os/check.h"
+#include "launcher/os/milliseconds_until.h"
 
 namespace paddle_launch {
 namespace {
@@ -201,9 +201,7 @@ int ConsoleProcess::poll_timeout() const {
   if (logs_.some_log_is_active())
     return logs_.can_watch() ? kSlowMilliseconds : kPollWithoutInotify;
   const auto due = lines_.next_unfinished();
-  if (!due) return -1;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - Clock::now()).count();
-  return static_cast<int>(std::clamp<decltype(left)>(left, 1, 1000));
+  return due ? milliseconds_until(*due) : -1;
 }
 
 }  // namespace paddle_launch

@@ -17,6 +17,7 @@
 
 #include "launcher/os/check.h"
 #include "launcher/os/close_all_but.h"
+#include "launcher/os/milliseconds_until.h"
 
 namespace paddle_launch {
 namespace {
@@ -176,9 +177,7 @@ void GuardProcess::note_stop(std::size_t index, const siginfo_t& info) {
 int GuardProcess::poll_timeout() const {
   if (phase_ == Phase::Running && !freezing_) return -1;
   if (phase_ == Phase::Killing) return static_cast<int>(kKillAgainAfter.count());
-  const auto next = phase_ == Phase::Running ? freezing_until_ : deadline_;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
-  return static_cast<int>(std::clamp<decltype(left)>(left, 0, 86'400'000));
+  return milliseconds_until(phase_ == Phase::Running ? freezing_until_ : deadline_);
 }
 
 void GuardProcess::wait_for_something() {

@@ -16,9 +16,6 @@
 
 namespace paddle_launch {
 
-constexpr std::size_t kReportsInOneMessage = 64;
-constexpr std::chrono::seconds kPatienceWithSigkill{30};
-
 class GuardProcess {
  public:
   GuardProcess(const ProcessPlan& plan, const GuardSettings& settings, UniqueFd socket,

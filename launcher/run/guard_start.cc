@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The guard's first act, and in jobs with servers its second: logs, environments and processes.
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "launcher/os/check.h"

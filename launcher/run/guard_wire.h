@@ -3,9 +3,15 @@
 // the same machine, so plain structs travel.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 
 namespace paddle_launch {
+
+constexpr std::size_t kReportsInOneMessage = 64;
+// Whoever is still there then is stuck in the kernel, and is reported as a survivor.
+constexpr std::chrono::seconds kPatienceWithSigkill{30};
 
 struct GuardOrder {
   enum class Kind : std::uint8_t {
@@ -26,7 +32,7 @@ struct GuardReport {
     NotStarted,
     Frozen,     // the order Freeze is carried out: every trainer stands still
     Suspended,  // the trainer that has the terminal was stopped there
-    Survivor,   // SIGKILL did not end this process in 30 s
+    Survivor,   // SIGKILL did not end this process within our patience
     Drained,    // wait() says that no child is left, or survivors were given up
   };
   Kind kind = Kind::Exited;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --console all: puts the output of several processes together, whole lines with a prefix: [3] for
-// rank 3, [server 1] for a server. Pure:
-// bytes in, bytes out, the time is handed in.
+// rank 3, [server 1] for a server. Pure: bytes in, bytes out, the time is handed in.
 #pragma once
 
 #include <chrono>

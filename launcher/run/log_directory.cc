@@ -6,47 +6,34 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/os/side_process.h"
 #include "launcher/os/unique_fd.h"
+#include "launcher/os/write_all.h"
 
 namespace paddle_launch {
 namespace {
 
-constexpr std::chrono::seconds kPatienceWithDisk{5};
 constexpr off_t kTailBytes = 64 * 1024;
 
 [[noreturn]] void refuse(const std::string& directory, const std::string& object, int error) {
-  throw UsageError(fmt::format("--log_dir {}: {}: {}; name a directory that you may write to",
+  throw UsageError(fmt::format("--log_dir={}: {}: {}; name a directory that you may write to",
                                directory, object, std::strerror(error)));
 }
 
 void make_directories(const std::string& directory) {
   for (std::size_t slash = directory.find('/', 1);; slash = directory.find('/', slash + 1)) {
     const std::string part = directory.substr(0, slash);
-    if (mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && access(part.c_str(), F_OK) != 0) {
-      refuse(directory, "cannot make " + part, errno);
-    }
+    const int error = mkdir(part.c_str(), 0777) == 0 ? 0 : errno;
+    const bool is_there = error == 0 || error == EEXIST || access(part.c_str(), F_OK) == 0;
+    if (!is_there) refuse(directory, "cannot make " + part, error);
     if (slash == std::string::npos) return;
   }
-}
-
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = write(fd, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
 }
 
 bool append_line(const std::string& path, const std::string& line) {
@@ -92,29 +79,12 @@ void prepare_log_directory(const std::string& directory, const ProcessPlan& plan
   make_directories(directory);
   struct stat status {};
   if (stat(directory.c_str(), &status) != 0) refuse(directory, "cannot look at it", errno);
-  if (!S_ISDIR(status.st_mode)) refuse(directory, "is not a directory", ENOTDIR);
+  if (!S_ISDIR(status.st_mode)) refuse(directory, "cannot be used", ENOTDIR);
   if (access(directory.c_str(), W_OK | X_OK) != 0) refuse(directory, "cannot be written", errno);
   for (const ProcessSpec& spec : plan.processes) {
     if (access(spec.log_path.c_str(), W_OK) != 0 && errno != ENOENT)
       refuse(directory, spec.log_path, errno);
   }
-}
-
-std::optional<std::string> replace_file(const std::string& path, const std::string& content,
-                                        mode_t mode) {
-  // The directory may be shared: a process of another machine has the same number.
-  std::array<char, 65> host{};
-  gethostname(host.data(), host.size() - 1);
-  const std::string temporary = fmt::format("{}.{}.{}", path, host.data(), getpid());
-  const auto failed = [&path, &temporary] {
-    const std::string reason = std::strerror(errno);
-    unlink(temporary.c_str());
-    return path + ": " + reason;
-  };
-  UniqueFd file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-  if (!file || !write_all(file.get(), content)) return failed();
-  if (rename(temporary.c_str(), path.c_str()) != 0) return failed();
-  return std::nullopt;
 }
 
 std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan,
@@ -129,7 +99,11 @@ std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan,
     const int access_mode = overwrite ? O_RDWR : O_RDONLY;
     UniqueFd file(
         open(spec.log_path.c_str(), access_mode | O_CREAT | O_CLOEXEC | truncate_it, 0666));
-    if (!file) throw LaunchError(fmt::format("open {}: {}", spec.log_path, std::strerror(errno)));
+    if (!file) {
+      throw LaunchError(
+          fmt::format("cannot open the log {}: {}; make it writable, or choose another --log_dir",
+                      spec.log_path, std::strerror(errno)));
+    }
     const off_t from = lseek(file.get(), 0, SEEK_END);
     logs.push_back({.process = {spec.role, spec.rank},
                     .file = std::move(file),

@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "launcher/job/process_spec.h"
-#include "launcher/run/console.h"
+#include "launcher/os/side_process.h"
+#include "launcher/run/log_follower.h"
 
 namespace paddle_launch {
 
@@ -21,10 +22,6 @@ bool ends_unfinished(int log);
 
 // Makes the directory where it is missing. Throws UsageError when a log could not be written there.
 void prepare_log_directory(const std::string& directory, const ProcessPlan& plan);
-
-// Whole or not at all: a reader never sees half of it. The text is what failed; none: it is there.
-std::optional<std::string> replace_file(const std::string& path, const std::string& content,
-                                        mode_t mode);
 
 // Opens the logs that the console shows, of the followed process or of all here, before anything
 // writes to them.
@@ -41,8 +38,7 @@ struct LogEnd {
 // The ends of several logs, in the same order; nothing where one cannot be read. The whole is empty
 // when the file system does not answer.
 std::vector<std::optional<LogEnd>> read_log_ends(
-    const std::vector<std::string>& paths,
-    std::chrono::milliseconds patience = std::chrono::seconds(5));
+    const std::vector<std::string>& paths, std::chrono::milliseconds patience = kPatienceWithDisk);
 
 // Appends a line to each log, on a line of its own. False: at least one could not be written.
 bool append_to_logs(const std::vector<std::pair<std::string, std::string>>& path_and_line);

@@ -43,6 +43,12 @@ void LogFollower::copy_to_the_end(const Show& show) {
   for (Followed& followed : followed_) follow_again(followed);
   while (copy_some(show)) {
   }
+  for (Followed& followed : followed_) {
+    if (!followed.start_line_pending) continue;
+    // The disk refused our line, and what stands there in its place is shorter.
+    followed.start_line_pending = false;
+    copy(followed, show);
+  }
   followed_.clear();
 }
 

@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <system_error>
 
@@ -24,6 +23,7 @@
 #include "launcher/os/close_all_but.h"
 #include "launcher/os/forked_child.h"
 #include "launcher/os/unique_fd.h"
+#include "launcher/text/signal_name.h"
 
 namespace paddle_launch {
 namespace {
@@ -33,8 +33,8 @@ constexpr std::size_t kPiece = 16 * 1024;
 constexpr std::chrono::milliseconds kBetweenLooks{50};
 // A process stuck in the kernel outlives SIGKILL; the launcher does not wait for the disk.
 constexpr std::chrono::seconds kToDie{2};
-constexpr int kCannotExecute = 127;
-constexpr int kUnknown = -1;  // somebody else has waited for it
+constexpr int kNotExecuted = 127;  // nobody reads it: the error itself is handed over
+constexpr int kUnknown = -1;       // somebody else has waited for it
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
@@ -69,7 +69,7 @@ struct Descriptors {
                                const Descriptors& fds) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != launcher) _exit(kCannotExecute);
+  if (getppid() != launcher) _exit(kNotExecuted);
   dup2(fds.input, STDIN_FILENO);
   dup2(fds.output, STDOUT_FILENO);
   dup2(fds.output, STDERR_FILENO);
@@ -81,18 +81,13 @@ struct Descriptors {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   execl("/bin/sh", "sh", "-c", command, nullptr);
   const int error = errno;
-  const ssize_t written = write(fds.failure, &error, sizeof error);
-  _exit(written == sizeof error ? kCannotExecute : 1);
-}
-
-std::string name_of_signal(int signal) {
-  const char* const name = sigabbrev_np(signal);
-  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
+  [[maybe_unused]] const ssize_t written = write(fds.failure, &error, sizeof error);
+  _exit(kNotExecuted);
 }
 
 std::string problem_of(int status) {
   if (status == kUnknown) return "how it ended is not known";
-  if (WIFSIGNALED(status)) return "killed by " + name_of_signal(WTERMSIG(status));
+  if (WIFSIGNALED(status)) return "killed by " + signal_name(WTERMSIG(status));
   return WEXITSTATUS(status) == 0 ? "" : fmt::format("exit code {}", WEXITSTATUS(status));
 }
 

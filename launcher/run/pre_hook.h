@@ -2,7 +2,6 @@
 // --elastic_pre_hook: the user's shell command before each round.
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>

@@ -17,8 +17,9 @@ namespace paddle_launch {
 namespace {
 
 constexpr std::size_t kStackBytes = 64 * 1024;
-constexpr int kFirstClosed = 3;
-constexpr int kCannotExecute = 127;
+constexpr int kFirstClosed = STDERR_FILENO + 1;
+constexpr long kMostTried = 65536;  // a raised limit can be a thousand times that
+constexpr int kNotExecuted = 127;   // nobody reads it: the error itself is handed over
 
 struct Shared {
   const StartRequest* request;
@@ -29,7 +30,7 @@ struct Shared {
 [[gnu::no_sanitize("address", "undefined")]] void close_everything_else() {
   if (syscall(SYS_close_range, kFirstClosed, ~0U, 0) == 0) return;
   const long limit = sysconf(_SC_OPEN_MAX);
-  for (int fd = kFirstClosed; fd < limit && fd < 65536; ++fd) close(fd);
+  for (int fd = kFirstClosed; fd < limit && fd < kMostTried; ++fd) close(fd);
 }
 
 // May run in the parent's memory while the parent waits: system calls only, nothing is allocated.
@@ -37,7 +38,7 @@ struct Shared {
                                                              pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(kCannotExecute);
+  if (getppid() != parent) _exit(kNotExecuted);
   if (request.cpus != nullptr) sched_setaffinity(0, request.cpus_size, request.cpus);
   if (request.open_files.rlim_max != 0) setrlimit(RLIMIT_NOFILE, &request.open_files);
   if (request.take_terminal) tcsetpgrp(request.stdin_fd, getpid());
@@ -61,7 +62,7 @@ struct Shared {
   give_back_signals(request);
   execve(request.program, request.argv, request.env);
   shared->error = errno;
-  _exit(kCannotExecute);
+  _exit(kNotExecuted);
 }
 
 // The strings stay where they are as long as this process lives.

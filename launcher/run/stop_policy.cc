@@ -106,11 +106,16 @@ StopPolicy::Order StopPolicy::job_completed() {
   return order;
 }
 
+template <typename Condition>
+void StopPolicy::forgive_where(Condition is_meant) {
+  for (ProcessExit& exit : exits_) {
+    if (is_meant(exit)) exit.was_told_to_stop = true;
+  }
+}
+
 // Some may have ended before our SIGTERM reached them.
 void StopPolicy::forgive_everyone() {
-  for (ProcessExit& exit : exits_) {
-    if (exit.failed()) exit.was_told_to_stop = true;
-  }
+  forgive_where([](const ProcessExit& exit) { return exit.failed(); });
 }
 
 StopPolicy::Order StopPolicy::nothing_came() {
@@ -119,17 +124,13 @@ StopPolicy::Order StopPolicy::nothing_came() {
 }
 
 void StopPolicy::forgive_those_who_complained() {
-  for (ProcessExit& exit : exits_) {
-    if (complained_.count(exit.worker) != 0) exit.was_told_to_stop = true;
-  }
+  forgive_where([this](const ProcessExit& exit) { return complained_.contains(exit.worker); });
 }
 
 void StopPolicy::forgive_those_who_died_of(int signal) {
   if (!scheduler_signals_workers_) return;
   forgiven_signal_ = signal;
-  for (ProcessExit& exit : exits_) {
-    if (signal_of(exit) == signal) exit.was_told_to_stop = true;
-  }
+  forgive_where([signal](const ProcessExit& exit) { return signal_of(exit) == signal; });
 }
 
 StopPolicy::Order StopPolicy::job_stopped(const StopCause& cause) {

@@ -3,7 +3,6 @@
 // after it is its echo.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <set>
 #include <vector>
@@ -62,6 +61,8 @@ class StopPolicy {
 
  private:
   Order stop(Outcome because);
+  template <typename Condition>
+  void forgive_where(Condition is_meant);
   void forgive_those_who_died_of(int signal);
   void forgive_those_who_complained();
   void forgive_everyone();

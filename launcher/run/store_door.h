@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <vector>
 
 #include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "launcher/os/children.h"
-#include "launcher/run/guard_process.h"
 
 namespace paddle_launch {
 namespace {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which cards this node's trainers use.
 #include "launcher/site/choose_cards.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -55,7 +52,7 @@ const FoundCard* locate(const CardName& name, const Stock& stock, const std::str
     if (!same) continue;
     if (match != nullptr) {
       throw UsageError(
-          fmt::format("{}: {} fits more than one card ({} and {}); write more of the UUID.", said,
+          fmt::format("{}: {} fits more than one card ({} and {}); write more of the UUID", said,
                       name.text, match->uuid, card.uuid));
     }
     match = &card;
@@ -85,8 +82,8 @@ std::vector<CardName> parse_choice(const CardChoice& choice) {
       const auto what =
           entry.empty() ? "an entry is empty" : fmt::format("'{}' is not a card", entry);
       throw UsageError(
-          fmt::format("{}: {}; write each card between commas, such as {}=0,1,2,3 (or GPU-... or "
-                      "MIG-... names).",
+          fmt::format("{}: {}; write each card between commas, such as {}=0,1,2,3 (or GPU-… or "
+                      "MIG-… names)",
                       said_by(choice), what, choice.option));
     }
     names.push_back(*name);
@@ -101,7 +98,7 @@ std::vector<Card> each_once(std::vector<Card> cards, const std::string& said) {
   for (const auto& card : cards) {
     if (seen.insert(card.index).second) continue;
     throw UsageError(
-        fmt::format("{}: card {} is named twice; name each card once.", said, card.name));
+        fmt::format("{}: card {} is named twice; name each card once", said, card.name));
   }
   return cards;
 }
@@ -115,7 +112,7 @@ std::vector<Card> all_visible(const VisibleCards& visible, const Stock& stock) {
     const FoundCard* found = locate(name, stock, said);
     if (found != nullptr && !seen.insert(found).second) {
       throw UsageError(
-          fmt::format("{}: {} names a card a second time; name each card once.", said, name.text));
+          fmt::format("{}: {} names a card a second time; name each card once", said, name.text));
     }
     cards.push_back(card_of(name, std::to_string(cards.size()), found));
   }
@@ -137,7 +134,7 @@ std::vector<Card> choose_visible(const CardChoice& choice, const VisibleCards& v
   const auto names = parse_choice(choice);
   if (visible.names.empty()) {
     throw UsageError(
-        fmt::format("{}: {}='{}' hides all cards; unset it, or leave out {} to run on the CPU.",
+        fmt::format("{}: {}='{}' hides all cards; unset it, or leave out {} to run on the CPU",
                     said_by(choice), visible.variable, visible.value, choice.option));
   }
   const auto members = all_visible(visible, stock);
@@ -165,7 +162,7 @@ std::vector<Card> choose_physical(const CardChoice& choice, const Stock& stock) 
     if (!number && found == nullptr) {
       const auto variable = words_of(stock.kind).visible_variable;
       throw UsageError(fmt::format(
-          "{}: {} has no number that a trainer could be told; set {}={} and leave out {}.", said,
+          "{}: {} has no number that a trainer could be told; set {}={} and leave out {}", said,
           name.text, variable, choice.list, choice.option));
     }
     cards.push_back(card_of(name, number ? name.text : std::to_string(found->index), found));

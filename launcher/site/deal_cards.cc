@@ -20,7 +20,7 @@ std::string option_of(const ChosenCards& chosen) {
 void require_positive(int nproc_per_node) {
   if (nproc_per_node >= 1) return;
   throw UsageError(fmt::format(
-      "--nproc_per_node={}: a node needs at least one process; give 1 or more.", nproc_per_node));
+      "--nproc_per_node={}: a node needs at least one process; give 1 or more", nproc_per_node));
 }
 
 // The part of `nproc_per_node` that falls to each launcher.
@@ -31,7 +31,7 @@ std::size_t part_of_processes(int nproc_per_node, const NodeShare& share) {
   throw UsageError(fmt::format(
       "--nproc_per_node={0}: this node has {1} launchers, and {0} processes cannot be shared out "
       "evenly among them; start as many launchers on a node as divide {0}, or change "
-      "--nproc_per_node, which counts the processes of the whole node.",
+      "--nproc_per_node, which counts the processes of the whole node",
       nproc_per_node, share.launchers));
 }
 
@@ -53,7 +53,7 @@ Hands deal_evenly(const ChosenCards& chosen, std::size_t trainers) {
   if (cards % trainers != 0) {
     throw UsageError(fmt::format(
         "{0}' number:{1} mod nproc_per_node:{2} must == 0: {1} cards cannot be dealt evenly to {2} "
-        "processes; change --nproc_per_node, or name other cards with --{0}.",
+        "processes; change --nproc_per_node, or name other cards with --{0}",
         words_of(chosen.kind.value_or(CardKind::Gpu)).option, cards, trainers));
   }
   const auto each = static_cast<std::ptrdiff_t>(cards / trainers);

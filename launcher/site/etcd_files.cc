@@ -23,7 +23,7 @@ void check_etcd_files(const EtcdSpec& etcd) {
     const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file) continue;
     throw UsageError(
-        fmt::format("{}={}: it cannot be read: {}; name a file that can, or leave {} out.", option,
+        fmt::format("{}={}: it cannot be read: {}; name a file that can, or leave out {}", option,
                     path, std::strerror(errno), option));
   }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which accelerator cards this machine has, and how that was found out.
 #include "launcher/site/found_cards.h"
 
 #include <dirent.h>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// This host: its name, its IPv4 addresses, and the CPUs the launcher was given.
 #include "launcher/site/machine.h"
 
-#include <ifaddrs.h>
-#include <netinet/in.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -14,10 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 
 #include "launcher/os/check.h"
 #include "launcher/os/ipv4.h"
+#include "launcher/site/interfaces.h"
 
 namespace paddle_launch {
 namespace {
@@ -28,10 +25,6 @@ using Ipv4 = std::uint32_t;  // host byte order
 constexpr std::chrono::seconds kPatienceWithNameServers{30};
 constexpr int kMostCpus = 1 << 20;
 
-Ipv4 ipv4_of(const sockaddr* address) {
-  return ntohl(reinterpret_cast<const sockaddr_in*>(address)->sin_addr.s_addr);
-}
-
 std::string find_host_name() {
   std::array<char, 256> name{};
   check(gethostname(name.data(), name.size() - 1), "gethostname");
@@ -39,14 +32,8 @@ std::string find_host_name() {
 }
 
 std::vector<std::string> find_addresses() {
-  ifaddrs* list = nullptr;
-  check(getifaddrs(&list), "getifaddrs");
-  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
   std::vector<Ipv4> found;
-  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
-    if (entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != AF_INET) continue;
-    found.push_back(ipv4_of(entry->ifa_addr));
-  }
+  for (const InterfaceAddress& one : interface_addresses()) found.push_back(one.address);
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   std::vector<std::string> addresses;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's management library, opened at run time in a process of its own.
 #include "launcher/site/nvml.h"
 
 #include <array>

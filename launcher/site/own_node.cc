@@ -103,7 +103,7 @@ std::pair<std::string, std::string> wished_host(const JobSpec& job) {
   // An option beats a variable; two options must agree.
   if (job.host_source == "--host" && *job.host != entry) {
     throw UsageError(
-        fmt::format("--host {} is not in {} {}; name the same node in both, or leave one out",
+        fmt::format("--host={} is not in {} ({}); name the same node in both, or leave one out",
                     *job.host, job.ips_source, entry));
   }
   return {entry, job.ips_source};
@@ -112,7 +112,7 @@ std::pair<std::string, std::string> wished_host(const JobSpec& job) {
 [[noreturn]] void refuse_stranger(const std::string& host, const std::string& source,
                                   const Machine& here, const std::string& failures) {
   throw UsageError(
-      fmt::format("{} {} is not an address of this machine ({}), which has {}{}; name one of them",
+      fmt::format("{}: {} is not an address of this machine ({}), which has {}{}; name one of them",
                   source, host, here.host_name, fmt::join(here.addresses, ", "), failures));
 }
 
@@ -126,10 +126,10 @@ void must_be_mine(const JobSpec& job, const Machine& here, Lookups& lookups) {
 [[noreturn]] void refuse_host(const JobSpec& job, const Lookups& lookups) {
   const bool variable = job.host_source != "--host";
   throw UsageError(
-      fmt::format("{} {} is not in {} {}{}; {}", job.host_source, *job.host, job.ips_source,
+      fmt::format("{}={} is not in {} ({}){}; {}", job.host_source, *job.host, job.ips_source,
                   list_of(job.ips), lookups.failures(),
                   variable ? fmt::format("unset {}, or correct {}", job.host_source, job.ips_source)
-                           : "name this node as it stands there, or leave --host out"));
+                           : "name this node as it stands there, or leave out --host"));
 }
 
 std::vector<std::string> names_at(const Places& places, const JobSpec& job) {
@@ -149,7 +149,7 @@ std::size_t place_of_wished_host(const JobSpec& job, const Machine& here, Lookup
   if (places.empty()) refuse_host(job, lookups);
   if (places.size() > 1) {
     throw UsageError(
-        fmt::format("{} {} fits several entries of {}: {}; name this node as it stands there, and "
+        fmt::format("{}={} fits several entries of {}: {}; name this node as it stands there, and "
                     "each node once",
                     job.host_source, *job.host, job.ips_source, list_of(names_at(places, job))));
   }
@@ -183,7 +183,7 @@ std::size_t place_of_own_entry(const JobSpec& job, const Machine& here, Lookups&
   if (places.size() == 1) return places.front();
   if (places.empty()) {
     throw UsageError(fmt::format(
-        "no entry of {} {} is {}{}; start the launcher on the nodes of the list, or correct the "
+        "no entry of {} ({}) is {}{}; start the launcher on the nodes of the list, or correct the "
         "list",
         job.ips_source, list_of(job.ips), described(here), lookups.failures()));
   }
@@ -199,7 +199,7 @@ void must_fit_rank(const JobSpec& job, std::size_t place) {
   if (!job.node_rank || static_cast<std::size_t>(*job.node_rank) == place) return;
   throw UsageError(
       fmt::format("this node is {} at place {} of {}, but its rank is given as {} (--rank or "
-                  "PADDLE_TRAINER_ID); leave the rank out, or put the list into its order",
+                  "PADDLE_TRAINER_ID); leave out the rank, or put the list into its order",
                   job.ips[place], place, job.ips_source, *job.node_rank));
 }
 

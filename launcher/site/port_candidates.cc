@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which port numbers may be handed out at all.
 #include "launcher/site/port_candidates.h"
 
 #include <algorithm>
 #include <charconv>
-#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/job/port.h"
 #include "launcher/os/read_file.h"
 
 namespace paddle_launch {
 namespace {
 
-constexpr int kLastPort = 65535;
 constexpr int kUsualFirst = 20000;
-constexpr int kLowestFirst =
-    10000;  // below live the well-known services, and Paddle's own 6070 and 6170
+// Below live the well-known services, and Paddle's own 6070 and 6170.
+constexpr int kLowestFirst = 10000;
 
 constexpr PortSpan kKernelDefault{32768, 60999};
 
@@ -51,10 +49,11 @@ std::vector<PortSpan> port_candidates(const PortWish& wish, int needed,
   if (wish.range) {
     const auto [first, last] = *wish.range;
     if (first < 1 || last > kLastPort || last < first) {
-      throw UsageError(fmt::format(
-          "--port_range={}:{}: ports go from 1 to 65535, the lower one first; give LO:HI, such as "
-          "20000:29999.",
-          first, last));
+      throw UsageError(
+          fmt::format("--port_range={}:{}: ports go from 1 to 65535, the lower one first; give "
+                      "LOW:HIGH, such as "
+                      "20000:29999",
+                      first, last));
     }
     return {{first, last}};
   }
@@ -67,7 +66,8 @@ std::vector<PortSpan> port_candidates(const PortWish& wish, int needed,
       "net.ipv4.ip_local_port_range is {}-{} and leaves too few ports for {} listeners, so they "
       "get ports "
       "that an outgoing connection may take before they listen; narrow it (sysctl -w "
-      "net.ipv4.ip_local_port_range='32768 60999') or name a quiet range with --port_range LO:HI.",
+      "net.ipv4.ip_local_port_range='32768 60999') or name a quiet range with "
+      "--port_range=LOW:HIGH",
       ephemeral.first, ephemeral.last, needed));
   return {{kUsualFirst, kLastPort}};
 }

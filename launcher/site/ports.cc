@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The TCP ports of a node's trainers and of PADDLE_MASTER. A port is first reserved among launchers
-// and only then tested: a test must not stand in the way of the trainer whose port it is.
+// A port is first reserved among launchers and only then tested: a test must not stand in the way
+// of the trainer whose port it is.
 #include "launcher/site/ports.h"
 
 #include <netinet/in.h>
@@ -13,25 +13,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/job/port.h"
 #include "launcher/site/port_candidates.h"
 #include "launcher/site/port_owner.h"
 
 namespace paddle_launch {
 namespace {
 
-constexpr int kLastPort = 65535;
-
 UniqueFd open_socket(int family, int type) {
   UniqueFd opened(socket(family, type | SOCK_CLOEXEC, 0));
   if (opened) return opened;
   const int error = errno;
   throw LaunchError(fmt::format(
-      "cannot open a socket to reserve a port: {}; {}.", std::strerror(error),
+      "cannot open a socket to reserve a port: {}; {}", std::strerror(error),
       error == EMFILE
           ? "each trainer needs one descriptor for its port, so raise the limit (ulimit -n)"
           : "free system resources and try again"));
@@ -104,14 +102,14 @@ Taken take_or_fail(const std::vector<PortSpan>& spans, int wanted, int more) {
   throw LaunchError(fmt::format(
       "not enough free ports: {} needed (one for each trainer without a given port, and one for "
       "PADDLE_MASTER), {} free in {}; stop what uses them, or give a larger range with "
-      "--port_range LO:HI.",
+      "--port_range=LOW:HIGH",
       wanted, free, format_spans(spans)));
 }
 
 std::string trainer_name(std::size_t trainer) { return fmt::format("trainer {}", trainer); }
 
 [[noreturn]] void refuse_port(const NamedPort& named, const std::string& reason) {
-  throw LaunchError(fmt::format("port {} of {} ({}) {}; {}.", named.port, named.whose, named.said,
+  throw LaunchError(fmt::format("port {} of {} ({}) {}; {}", named.port, named.whose, named.said,
                                 reason, named.remedy));
 }
 
@@ -135,14 +133,14 @@ std::vector<NamedPort> ports_from_start(const PortWish& wish) {
     throw UsageError(
         fmt::format("{}={}: {} trainers would listen on ports {} to {}, but ports go from 1 to "
                     "65535; choose another "
-                    "first port.",
+                    "first port",
                     wish.start_source, *wish.start, wish.count, *wish.start, last));
   }
   std::vector<NamedPort> named;
   for (int port = *wish.start; port <= last; ++port) {
     named.push_back({port, trainer_name(named.size()),
                      fmt::format("{}={}", wish.start_source, *wish.start),
-                     fmt::format("choose another first port, or leave {} out to get free ones",
+                     fmt::format("choose another first port, or leave out {} to get free ones",
                                  wish.start_source)});
   }
   return named;
@@ -154,7 +152,7 @@ std::vector<NamedPort> given_ports(const PortWish& wish) {
   const auto count = static_cast<std::size_t>(wish.count);
   if (wish.given.size() < count) {
     throw UsageError(fmt::format(
-        "{} names {} ports of this node for {} trainers; name one for each, or start {} trainers.",
+        "{} names {} ports of this node for {} trainers; name one for each, or start {} trainers",
         source, wish.given.size(), count, wish.given.size()));
   }
   std::vector<NamedPort> named;
@@ -163,14 +161,14 @@ std::vector<NamedPort> given_ports(const PortWish& wish) {
     const auto before = wish.given.begin() + static_cast<std::ptrdiff_t>(trainer);
     if (port < 1 || port > kLastPort) {
       throw UsageError(
-          fmt::format("{}: port {} of trainer {} does not exist; ports go from 1 to "
-                      "65535.",
+          fmt::format("{}: port {} of trainer {} does not exist; name one from 1 to "
+                      "65535",
                       source, port, trainer));
     }
     if (std::find(wish.given.begin(), before, port) != before) {
       throw UsageError(
           fmt::format("{}: port {} of trainer {} is another trainer's as well; name "
-                      "each port of a node once.",
+                      "each port of a node once",
                       source, port, trainer));
     }
     named.push_back({port, trainer_name(trainer), source,

@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
@@ -41,23 +40,31 @@ std::optional<std::string> find_on_path(std::initializer_list<std::string_view> 
   }
 }
 
-std::string find_python(const Script& script, const Environment& env) {
-  if (!script.python) {
-    const auto found = find_on_path({"python", "python3"}, env);
-    if (found) return *found;
-    throw UsageError(
-        "no python and no python3 is on PATH; install one, or name an interpreter with --python");
-  }
-  const std::string& wish = *script.python;
+// Whoever calls venv/bin/paddle-launch by its path means that environment, active or not.
+std::optional<std::string> python_of_environment(const std::string& own_directory) {
+  const std::string python = own_directory + "/python";
+  const bool is_environment = access((own_directory + "/../pyvenv.cfg").c_str(), F_OK) == 0;
+  if (own_directory.empty() || !is_environment || !is_executable_file(python)) return std::nullopt;
+  return python;
+}
+
+std::string usual_python(const Environment& env, const std::string& own_directory) {
+  if (const auto own = python_of_environment(own_directory)) return *own;
+  if (const auto found = find_on_path({"python", "python3"}, env)) return *found;
+  throw UsageError(
+      "no python and no python3 is on PATH; install one, or name an interpreter with --python");
+}
+
+std::string named_python(const std::string& wish, const Environment& env) {
   if (wish.find('/') == std::string::npos) {
     const auto found = find_on_path({std::string_view(wish)}, env);
     if (found) return *found;
     throw UsageError(
-        fmt::format("--python {}: no such program is on PATH; give its full path", wish));
+        fmt::format("--python={}: no such program is on PATH; give its full path", wish));
   }
   if (is_executable_file(wish)) return wish;
   throw UsageError(
-      fmt::format("--python {}: not an executable file; name a Python interpreter", wish));
+      fmt::format("--python={}: not an executable file; name a Python interpreter", wish));
 }
 
 void check_readable_script(const std::string& script) {
@@ -69,10 +76,10 @@ void check_readable_script(const std::string& script) {
   }
   if (S_ISDIR(status.st_mode)) {
     throw UsageError(
-        fmt::format("training_script {}: is a directory; give the script inside it", script));
+        fmt::format("training_script {} is a directory; give the script inside it", script));
   }
   if (access(script.c_str(), R_OK) != 0) {
-    throw UsageError(fmt::format("training_script {}: cannot be read ({}); change its permissions",
+    throw UsageError(fmt::format("training_script {} cannot be read: {}; change its permissions",
                                  script, std::strerror(errno)));
   }
 }
@@ -85,7 +92,7 @@ std::string find_executable(const std::string& script, const Environment& env) {
   check_readable_script(script);
   if (!is_executable_file(script)) {
     throw UsageError(fmt::format(
-        "training_script {}: is not executable; run `chmod +x {}`, or give it the ending .py if it "
+        "training_script {} is not executable; run `chmod +x {}`, or give it the ending .py if it "
         "is Python",
         script, script));
   }
@@ -94,13 +101,15 @@ std::string find_executable(const std::string& script, const Environment& env) {
 
 }  // namespace
 
-Program find_program(const Script& script, const Environment& env) {
+Program find_program(const Script& script, const Environment& env,
+                     const std::string& own_directory) {
   if (script.function != nullptr) return {script.name, {script.name}, script.function};
   Program program;
   const bool is_python = script.name.ends_with(".py");
   if (script.is_module || is_python) {
     if (!script.is_module) check_readable_script(script.name);
-    program.path = find_python(script, env);
+    program.path =
+        script.python ? named_python(*script.python, env) : usual_python(env, own_directory);
     program.argv = {program.path, "-u"};
     if (script.is_module) program.argv.emplace_back("-m");
     program.argv.push_back(script.name);

@@ -3,6 +3,8 @@
 // what could not be executed.
 #pragma once
 
+#include <string>
+
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
 #include "launcher/job/program.h"
@@ -10,7 +12,9 @@
 namespace paddle_launch {
 
 // script.py → python -u script.py; a module → python -u -m module; anything else is run as it is.
-// A function of our own needs no looking for. Throws UsageError.
-Program find_program(const Script& script, const Environment& env);
+// A function of our own needs no looking for. `own_directory`: where the launcher lies; in a
+// virtual environment that one's interpreter comes before those on PATH. Throws UsageError.
+Program find_program(const Script& script, const Environment& env,
+                     const std::string& own_directory = {});
 
 }  // namespace paddle_launch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether somebody else started several launchers at once. Order matters: inside a Slurm allocation
+// Order matters: inside a Slurm allocation
 // mpirun and mpiexec show their ranks the SLURM_* values of their daemons' step, so PMIx, then
 // OMPI_*, then PMI_*, then SLURM_*. Hydra shows even the PMIx of that step, which is its daemon's
 // and not the rank's: so what only Hydra sets comes before PMIx.
@@ -9,7 +9,6 @@
 #include <limits>
 #include <numeric>
 #include <string_view>
-#include <utility>
 
 #include "launcher/text/node_list.h"
 #include "launcher/text/number.h"

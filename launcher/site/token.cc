@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -40,7 +39,7 @@ std::string without_trailing_space(std::string text) {
 
 std::string how_to_make(const std::string& path) {
   return fmt::format(
-      "make one with: (umask 077; openssl rand -hex 32 > {0}), and copy it to "
+      "make one with `(umask 077; openssl rand -hex 32 > {0})`, and copy it to "
       "every node",
       path);
 }
@@ -70,7 +69,7 @@ void check_owner_and_mode(const struct stat& file, const std::string& path,
     refuse(source,
            fmt::format("its mode is {:04o}, so others may read or change the token",
                        file.st_mode & 07777),
-           fmt::format("chmod 600 {}", path));
+           fmt::format("run `chmod 600 {}`", path));
   }
 }
 
@@ -136,7 +135,7 @@ std::string name_of_user(uid_t uid) {
 }  // namespace
 
 Token find_token(const JobSpec& job, const Environment& env) {
-  if (job.token_file) return token_in(*job.token_file, "--token_file " + *job.token_file);
+  if (job.token_file) return token_in(*job.token_file, "--token_file=" + *job.token_file);
   if (job.token) {
     Token token{without_trailing_space(*job.token), "PADDLE_LAUNCH_TOKEN"};
     check_length(token.secret, token.source,

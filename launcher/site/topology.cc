@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// --bind numa: which CPUs each trainer gets, from what the kernel tells in /sys.
 #include "launcher/site/topology.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CUDA_VISIBLE_DEVICES and its relatives for other cards say.
 #include "launcher/site/visible_cards.h"
 
 #include <algorithm>
@@ -29,20 +28,18 @@ void add_name(VisibleCards& visible, const std::string& entry) {
   const auto name = parse_card_name(entry);
   if (!name) {
     throw UsageError(
-        fmt::format("{}: '{}' does not name a card; write numbers (0,1), GPU-... or MIG-..., "
-                    "separated by commas, "
-                    "or unset {}.",
+        fmt::format("{}: '{}' does not name a card; write numbers (0,1), GPU-… or MIG-…, "
+                    "separated by commas, or unset {}",
                     said, entry, visible.variable));
   }
   if (std::find(visible.names.begin(), visible.names.end(), *name) != visible.names.end()) {
-    throw UsageError(fmt::format("{}: card {} is named twice; name each card once.", said, entry));
+    throw UsageError(fmt::format("{}: card {} is named twice; name each card once", said, entry));
   }
   const bool number = name->form == CardNameForm::Number;
   if (!visible.names.empty() && number != (visible.names[0].form == CardNameForm::Number)) {
     throw UsageError(
         fmt::format("{}: numbers and UUIDs are mixed, and what CUDA makes of that is not defined; "
-                    "use one of the two "
-                    "for all cards.",
+                    "use one of the two for all cards",
                     said));
   }
   visible.names.push_back(*name);

@@ -13,6 +13,7 @@
 #include "launcher/tell/columns.h"
 #include "launcher/tell/network_advice.h"
 #include "launcher/tell/words.h"
+#include "launcher/text/number_ranges.h"
 
 namespace paddle_launch {
 namespace {
@@ -52,7 +53,7 @@ std::string short_ms(double ms) {
 }
 
 std::string clock_text(const ClockDifference& clock) {
-  return fmt::format("clock {:+.1f} ± {:.1f} ms\n",
+  return fmt::format("clock {:+.1f} ± {:.1f} ms",
                      std::clamp(clock.ms, -kWorstClockMs, kWorstClockMs),
                      std::clamp(clock.error_ms, 0.0, kWorstClockMs));
 }
@@ -66,20 +67,13 @@ std::string what_it_has(const CheckedNode& node) {
 
 std::string legend(const LinkCheck& check) {
   std::vector<Names> rows;
-  std::vector<std::size_t> widths(4, 0);
   for (std::size_t i = 0; i < check.nodes.size(); ++i) {
     const CheckedNode& node = check.nodes[i];
-    rows.push_back(
-        {fmt::format("{:>4}", i), one_line(node.host), one_line(node.machine), what_it_has(node)});
-    for (std::size_t c = 0; c < widths.size(); ++c)
-      widths[c] = std::max(widths[c], columns(rows.back()[c]));
+    rows.push_back({fmt::format("{:>4}", i), one_line(node.host), one_line(node.machine),
+                    what_it_has(node),
+                    is_silent(check, i) ? "lost during the check" : clock_text(node.wall_clock)});
   }
-  std::string text = "nodes:\n";
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t c = 0; c < widths.size(); ++c) text += padded(rows[i][c], widths[c]) + "  ";
-    text += is_silent(check, i) ? "lost during the check\n" : clock_text(check.nodes[i].wall_clock);
-  }
-  return text;
+  return "nodes:\n" + in_columns(rows);
 }
 
 std::string cell(const LinkTry* link) {
@@ -132,7 +126,7 @@ std::string ports_of(const Links& failed) {
   for (const LinkTry* link : failed) ports.push_back(link->port);
   std::sort(ports.begin(), ports.end());
   ports.erase(std::unique(ports.begin(), ports.end()), ports.end());
-  std::string list = rank_ranges(ports);
+  std::string list = number_ranges(ports);
   if (list.size() <= kLongestPortList) return list;
   return fmt::format("between {} and {}", ports.front(), ports.back());
 }

@@ -60,7 +60,7 @@ std::string in_columns(const std::vector<std::vector<std::string>>& rows) {
   std::string text;
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
-      text += "  " + (i + 1 < row.size() ? padded(row[i], widths[i]) : row[i]);
+      text += i + 1 < row.size() ? padded(row[i], widths[i]) + "  " : row[i];
     }
     text += '\n';
   }

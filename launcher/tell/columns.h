@@ -18,7 +18,7 @@ std::string cut_to_columns(std::string_view text, std::size_t most);
 // Filled up with spaces.
 std::string padded(std::string_view text, std::size_t width);
 
-// A line for each row, two spaces before it and between its cells; the last cell is not filled up.
+// A line for each row, two spaces between its cells; the last cell is not filled up.
 std::string in_columns(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace paddle_launch

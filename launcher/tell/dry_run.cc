@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/tell/dry_run.h"
 
-#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -24,19 +23,6 @@ constexpr const char* kRule =
 constexpr std::size_t kMostAlso = 32;  // a thousand ranks can fail in the same moment
 constexpr std::size_t kMostSilent = 6;
 constexpr std::string_view kNodeWord = "node ";
-
-// `is_meant`: a member of ProcessExit.
-template <typename Member>
-std::vector<ProcessName> names_where(Member is_meant, const std::vector<ProcessExit>& exits,
-                                     const ProcessPlan& plan) {
-  std::vector<ProcessName> names;
-  for (const ProcessExit& exit : exits) {
-    const ProcessSpec& spec = plan.processes.at(static_cast<std::size_t>(exit.worker));
-    if (std::invoke(is_meant, exit)) names.push_back({spec.role, spec.rank});
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 // Times may come from another machine: whatever they are, their difference must not overflow.
 std::chrono::nanoseconds between(SteadyTime from, SteadyTime to) {
@@ -92,7 +78,7 @@ std::string framed(const std::string& excerpt) {
 
 std::string log_part(const FailureRecord& first) {
   if (first.log_path.empty())
-    return "  log       none: it wrote straight to the console (--console direct)\n";
+    return "  log       none: it wrote straight to the console (--console=direct)\n";
   const std::string path = one_line(first.log_path);
   if (!first.log_readable) return fmt::format("  log       {} (cannot be read)\n", path);
   if (first.log_excerpt.empty())
@@ -130,7 +116,7 @@ std::string who_and_how(const FailureRecord& first) {
 // The sentence on a lost node, without the word that our own column already has.
 std::string lost_text(const JobVerdict& verdict) {
   std::string text = one_line(verdict.first.text);
-  if (text.rfind(kNodeWord, 0) == 0) text.erase(0, kNodeWord.size());
+  if (text.starts_with(kNodeWord)) text.erase(0, kNodeWord.size());
   return text;
 }
 
@@ -165,7 +151,7 @@ std::string silent_nodes(const JobVerdict& verdict) {
     const std::string lost = lost_text(verdict);
     silent.erase(
         std::remove_if(silent.begin(), silent.end(),
-                       [&lost](const std::string& name) { return lost.rfind(name + " ", 0) == 0; }),
+                       [&lost](const std::string& name) { return lost.starts_with(name + " "); }),
         silent.end());
   }
   if (silent.empty()) return "";
@@ -176,12 +162,14 @@ std::string silent_nodes(const JobVerdict& verdict) {
 
 }  // namespace
 
-std::vector<ProcessName> culprits(const std::vector<ProcessExit>& exits, const ProcessPlan& plan) {
-  return names_where(&ProcessExit::failed_by_itself, exits, plan);
-}
-
 std::vector<ProcessName> victims(const std::vector<ProcessExit>& exits, const ProcessPlan& plan) {
-  return names_where(&ProcessExit::was_told_to_stop, exits, plan);
+  std::vector<ProcessName> names;
+  for (const ProcessExit& exit : exits) {
+    const ProcessSpec& spec = plan.processes.at(static_cast<std::size_t>(exit.worker));
+    if (exit.was_told_to_stop) names.push_back({spec.role, spec.rank});
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 std::string abort_line(int world_size, const std::vector<ProcessName>& aborted) {

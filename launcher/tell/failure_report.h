@@ -13,8 +13,7 @@
 
 namespace paddle_launch {
 
-// Those, ascending, who failed by themselves before they were told to stop.
-std::vector<ProcessName> culprits(const std::vector<ProcessExit>& exits, const ProcessPlan& plan);
+// Those, ascending, who were told to stop before they had ended.
 std::vector<ProcessName> victims(const std::vector<ProcessExit>& exits, const ProcessPlan& plan);
 
 // "ABORT!!! Out of all 8 trainers, the trainer process with rank=[2,3] was aborted. Please check

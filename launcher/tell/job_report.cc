@@ -57,6 +57,20 @@ json suspect_json(const Suspicion& suspicion) {
   return process;
 }
 
+// Every key, as they are where nothing has begun.
+json empty_report(std::string_view kind, int status, const std::string& text) {
+  return {{"status", status},
+          {"kind", kind},
+          {"text", text},
+          {"first", json()},
+          {"failures", json::array()},
+          {"stopped", json::array()},
+          {"silent", json::array()},
+          {"doubt", json()},
+          {"suspect", json()},
+          {"restarts", json()}};
+}
+
 // Whatever a script or a node wrote, the object stays well formed.
 std::string written(const json& object) {
   return object.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
@@ -65,34 +79,22 @@ std::string written(const json& object) {
 }  // namespace
 
 std::string job_report(const JobVerdict& verdict, int status, int restarts) {
-  json failures = json::array();
+  const StopCause& first = verdict.first;
+  json report =
+      empty_report(word_of(first.kind), status, first.text.empty() ? "completed" : first.text);
+  json& failures = report["failures"];
   for (const FailureRecord& failure : verdict.failures) failures.push_back(failure_json(failure));
-  json stopped = json::array();
-  for (const ProcessName& name : verdict.stopped) stopped.push_back(process_json(name));
-  const bool is_known = verdict.first.kind == Kind::WorkerFailed && !failures.empty();
-  return written({{"status", status},
-                  {"kind", word_of(verdict.first.kind)},
-                  {"text", verdict.first.text.empty() ? "completed" : verdict.first.text},
-                  {"first", is_known ? failures.front() : json()},
-                  {"failures", failures},
-                  {"stopped", stopped},
-                  {"silent", verdict.silent},
-                  {"doubt", text_or_null(verdict.doubt)},
-                  {"suspect", verdict.suspicion ? suspect_json(*verdict.suspicion) : json()},
-                  {"restarts", restarts}});
+  if (first.kind == Kind::WorkerFailed && !failures.empty()) report["first"] = failures.front();
+  for (const ProcessName& name : verdict.stopped) report["stopped"].push_back(process_json(name));
+  report["silent"] = verdict.silent;
+  report["doubt"] = text_or_null(verdict.doubt);
+  if (verdict.suspicion) report["suspect"] = suspect_json(*verdict.suspicion);
+  report["restarts"] = restarts;
+  return written(report);
 }
 
 std::string launch_report(std::string_view kind, int status, const std::string& text) {
-  return written({{"status", status},
-                  {"kind", kind},
-                  {"text", text},
-                  {"first", json()},
-                  {"failures", json::array()},
-                  {"stopped", json::array()},
-                  {"silent", json::array()},
-                  {"doubt", json()},
-                  {"suspect", json()},
-                  {"restarts", json()}});
+  return written(empty_report(kind, status, text));
 }
 
 }  // namespace paddle_launch

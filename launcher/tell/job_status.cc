@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/tell/job_status.h"
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -15,7 +13,6 @@ namespace paddle_launch {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Row = std::array<std::string, 4>;
 
 // Never negative: the clocks of the nodes and ours may differ.
 std::int64_t seconds_since(std::int64_t then, std::int64_t now) {
@@ -39,23 +36,12 @@ std::string ranks(const JobStatus& status, const JobStatus::Node& node) {
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : one_line(text); }
 
 std::string table(const JobStatus& status) {
-  std::vector<Row> rows{{"node", "rank", "pid", "host name"}};
+  std::vector<std::vector<std::string>> rows = {{"node", "rank", "pid", "host name"}};
   for (const JobStatus::Node& node : status.nodes) {
     rows.push_back({or_dash(node.host), ranks(status, node),
                     node.pid > 0 ? std::to_string(node.pid) : "-", or_dash(node.machine)});
   }
-  std::array<std::size_t, 3> widths{};
-  for (const Row& row : rows) {
-    for (std::size_t c = 0; c < widths.size(); ++c) {
-      widths[c] = std::max(widths[c], columns(row[c]));
-    }
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    for (std::size_t c = 0; c < widths.size(); ++c) text += padded(row[c], widths[c] + 2);
-    text += row.back() + '\n';
-  }
-  return text;
+  return in_columns(rows);
 }
 
 std::string round_line(const JobStatus& status, std::int64_t now) {

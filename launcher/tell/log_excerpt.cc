@@ -12,7 +12,6 @@ namespace {
 constexpr std::size_t kLines = 20;
 constexpr std::size_t kLongestTraceback = 400;
 constexpr std::size_t kLongestLine = 2000;
-constexpr std::string_view kTraceback = "Traceback (most recent call last):";
 constexpr std::string_view kChained[] = {
     "During handling of the above exception, another exception occurred:",
     "The above exception was the direct cause of the following exception:",
@@ -62,15 +61,19 @@ std::size_t traceback_start(const Lines& lines) {
 
 }  // namespace
 
-std::string_view this_run(std::string_view tail, std::string_view run_mark) {
-  for (std::size_t at = tail.rfind(run_mark); at != std::string_view::npos;
-       at = tail.rfind(run_mark, at - 1)) {
-    if (at == 0 || tail[at - 1] == '\n') {
-      const std::size_t line_end = tail.find('\n', at);
-      return line_end == std::string_view::npos ? std::string_view() : tail.substr(line_end + 1);
-    }
+std::size_t last_line_with(std::string_view words, std::string_view log) {
+  std::size_t at = log.rfind(words);
+  while (at != std::string_view::npos && at != 0 && log[at - 1] != '\n') {
+    at = log.rfind(words, at - 1);
   }
-  return tail;
+  return at;
+}
+
+std::string_view this_run(std::string_view tail, std::string_view run_mark) {
+  const std::size_t at = last_line_with(run_mark, tail);
+  if (at == std::string_view::npos) return tail;
+  const std::size_t line_end = tail.find('\n', at);
+  return line_end == std::string_view::npos ? std::string_view() : tail.substr(line_end + 1);
 }
 
 std::string log_excerpt(std::string_view tail, std::string_view run_mark) {

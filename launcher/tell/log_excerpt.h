@@ -2,10 +2,17 @@
 // What of a log a person needs to see when its worker failed.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace paddle_launch {
+
+// How Python begins to tell of an exception.
+constexpr std::string_view kTraceback = "Traceback (most recent call last):";
+
+// Where a line begins with these words for the last time; npos: nowhere.
+std::size_t last_line_with(std::string_view words, std::string_view log);
 
 // What the last run wrote, without the launcher's own start line. `run_mark` begins our lines.
 std::string_view this_run(std::string_view tail, std::string_view run_mark);

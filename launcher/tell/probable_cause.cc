@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "launcher/tell/log_excerpt.h"
+
 namespace paddle_launch {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr std::int64_t kTickNs = 10'000'000;
 // How an error begins: in Python, and in C++ when nobody caught it. Paddle puts a "C++ Traceback"
 // under both kinds, and under any signal: that one says nothing.
 constexpr std::array<std::string_view, 2> kHeaders = {
-    "Traceback (most recent call last):", "terminate called after throwing an instance of"};
+    kTraceback, "terminate called after throwing an instance of"};
 
 // What a process says that lost a neighbour: Python, gloo, NCCL, the kernel's own words.
 constexpr std::array<std::string_view, 12> kEchoes = {
@@ -23,15 +25,6 @@ constexpr std::array<std::string_view, 12> kEchoes = {
     "remote process exited",   "Broken pipe",
     "gloo::IoException",       "gloo::TimeoutException",
 };
-
-// Where a line begins with it for the last time; npos: nowhere.
-std::size_t last_line_with(std::string_view header, std::string_view log) {
-  std::size_t at = log.rfind(header);
-  while (at != std::string_view::npos && at != 0 && log[at - 1] != '\n') {
-    at = log.rfind(header, at - 1);
-  }
-  return at;
-}
 
 // The last error of the log, from its header to the end; empty: the log does not end with one.
 std::string_view last_error(std::string_view log) {

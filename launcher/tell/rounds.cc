@@ -57,7 +57,7 @@ std::string no_next_round_line(const ToldRound& ended, const RestartSpec& restar
       kind == Kind::WorkerFailed || kind == Kind::GuardLost || kind == Kind::PodLost;
   if (!is_failure || restarts.most == 0) return "";
   if (ended.state.restarts >= restarts.most) {
-    return fmt::format("not started again: no restart is left (--max_restart {})", restarts.most);
+    return fmt::format("not started again: no restart is left (--max_restart={})", restarts.most);
   }
   if (kind == Kind::PodLost && restarts.on.lost_node) {
     return "not started again: nobody could take the place of the lost node";
@@ -79,9 +79,9 @@ std::vector<std::string> hook_lines(const std::string& output) {
 std::string rounds_table(const std::vector<ToldRound>& rounds, std::size_t least) {
   if (rounds.size() < least) return "";
   std::vector<std::vector<std::string>> rows = {
-      {"round", "restarts", "nodes", "trainers", "lasted", "ended by"}};
+      {"  round", "restarts", "nodes", "trainers", "lasted", "ended by"}};
   for (const ToldRound& round : rounds) {
-    rows.push_back({std::to_string(round.state.number), std::to_string(round.state.restarts),
+    rows.push_back({fmt::format("  {}", round.state.number), std::to_string(round.state.restarts),
                     std::to_string(round.nodes), std::to_string(round.trainers),
                     short_span(round.lasted), how_it_ended(round.cause)});
   }

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "launcher/job/ending.h"
 #include "launcher/job/restart_spec.h"
 #include "launcher/job/round_state.h"
+#include "launcher/job/stop_cause.h"
 
 namespace paddle_launch {
 

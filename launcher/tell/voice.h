@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "launcher/job/job_spec.h"
 
@@ -22,7 +23,6 @@ class Voice {
 
   Voice(LogLevel level, Sink sink) : level_(level), sink_(std::move(sink)) {}
 
-  void debug(std::string_view text) const { say(LogLevel::Debug, text); }
   void info(std::string_view text) const { say(LogLevel::Info, text); }
   void warning(std::string_view text) const { say(LogLevel::Warning, text); }
   void error(std::string_view text) const { say(LogLevel::Error, text); }

@@ -135,22 +135,17 @@ WaitingNotice::WaitingNotice(bool terminal, int width)
     : terminal_(terminal), room_(static_cast<std::size_t>(width > 1 ? width : kUsualWidth) - 1) {}
 
 std::string WaitingNotice::update(const WaitingFacts& facts, Time now) {
-  if (!due_) {
+  if (!earliest_) {
     earliest_ = now + kPause;
-    due_ = earliest_;
     return "";
   }
   const WaitingFacts plain = without_age(facts);
   const bool news = plain != told_;
-  if (now < earliest_ || !(terminal_ || news || now >= sign_)) {
-    due_ = terminal_ || news ? earliest_ : sign_;
-    return "";
-  }
+  if (now < *earliest_ || !(terminal_ || news || now >= sign_)) return "";
   earliest_ = now + kPause;
   if (news) told_first_ = now;
   told_ = plain;
   sign_ = next_sign(told_first_, now);
-  due_ = terminal_ ? earliest_ : sign_;
   return terminal_ ? renewed(facts) : waiting_line(facts);
 }
 

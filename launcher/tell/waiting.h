@@ -38,8 +38,6 @@ class WaitingNotice {
   std::string update(const WaitingFacts& facts, Time now);
   // Takes the renewed line off the terminal.
   std::string end();
-  // When update() will have something to say even if no news comes; none: before the first call.
-  std::optional<Time> next_update() const { return due_; }
 
  private:
   std::string renewed(const WaitingFacts& facts);
@@ -50,10 +48,9 @@ class WaitingNotice {
   bool shown_ = false;                // the renewed line is on the terminal
   std::vector<std::string> remarks_;  // that stand on the terminal
   std::optional<WaitingFacts> told_;  // last, without its age
-  Time earliest_{};                   // of the next line
+  std::optional<Time> earliest_;      // of the next line; none: before the first update
   Time told_first_{};                 // when told_ was news
   Time sign_{};                       // of life, if there is no news
-  std::optional<Time> due_;
 };
 
 }  // namespace paddle_launch

@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "launcher/text/number_ranges.h"
 #include "launcher/text/signal_name.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {
@@ -38,39 +40,21 @@ std::string remedy(const NotStarted& problem) {
     return "the file has no #! line; add one, or give it the ending .py if it is Python";
   }
   if (problem.exec && problem.error == ENOENT)
-    return "the file or the interpreter in its #! line is missing";
+    return "the file or the interpreter in its #! line is missing; correct the one that is wrong";
   if (problem.exec && problem.error == E2BIG)
-    return "arguments and environment are too long for the kernel";
+    return "arguments and environment are too long for the kernel; shorten them";
   if (!problem.exec && problem.error == EAGAIN) {
     return "a limit on processes was reached: RLIMIT_NPROC (ulimit -u), pids.max of the cgroup, or "
-           "the kernel's "
-           "threads-max; raise it or start fewer trainers";
+           "the kernel's threads-max; raise it or start fewer trainers";
   }
-  if (!problem.exec && problem.error == ENOMEM) return "the machine is out of memory";
+  if (!problem.exec && problem.error == ENOMEM)
+    return "the machine is out of memory; start fewer processes, or free some of it";
   if (problem.step == "open the log") return "make it writable, or choose another --log_dir";
   return "the job cannot go on without it";
 }
 
-// How many bytes of well-formed UTF-8 begin here; 0: not text.
-std::size_t utf8_length(std::string_view bytes) {
-  const auto lead = static_cast<unsigned char>(bytes.front());
-  const std::size_t length = lead < 0x80                   ? 1
-                             : lead >= 0xF0 && lead < 0xF5 ? 4
-                             : lead >= 0xE0 && lead < 0xF0 ? 3
-                             : lead >= 0xC2 && lead < 0xE0 ? 2
-                                                           : 0;
-  if (length == 0 || length > bytes.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((static_cast<unsigned char>(bytes[i]) & 0xC0) != 0x80) return 0;
-  }
-  return length;
-}
-
-bool is_control(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character.front());
-  if (character.size() == 2)
-    return first == 0xC2 && static_cast<unsigned char>(character[1]) < 0xA0;
-  return character.size() == 1 && (first < 0x20 || first == 0x7F) && first != '\n' && first != '\t';
+bool is_control(char32_t code) {
+  return (code < 0x20 && code != U'\n' && code != U'\t') || (code >= 0x7F && code < 0xA0);
 }
 
 struct Describe {
@@ -169,31 +153,16 @@ StopCause stop_cause(const Outcome& outcome, const ProcessPlan& plan, int node, 
           .at = at};
 }
 
-std::string rank_ranges(std::vector<int> ranks) {
-  std::sort(ranks.begin(), ranks.end());
-  std::string text;
-  for (std::size_t i = 0; i < ranks.size();) {
-    std::size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last] < ranks[last + 1] &&
-           ranks[last + 1] - 1 == ranks[last])
-      ++last;
-    if (!text.empty()) text += ',';
-    text += last == i ? fmt::format("{}", ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[last]);
-    i = last + 1;
-  }
-  return text;
-}
-
 std::string names_in_words(const std::vector<ProcessName>& names) {
   std::string text;
-  for (const Role role : {Role::Trainer, Role::Server, Role::HeterWorker}) {
+  for (const Role role : kAllRoles) {
     std::vector<int> indices;
     for (const ProcessName& name : names) {
       if (name.role == role) indices.push_back(name.index);
     }
     if (indices.empty()) continue;
     if (!text.empty()) text += "; ";
-    text += fmt::format("{} {}", word_of(role), rank_ranges(std::move(indices)));
+    text += fmt::format("{} {}", word_of(role), number_ranges(std::move(indices)));
   }
   return text;
 }
@@ -201,9 +170,9 @@ std::string names_in_words(const std::vector<ProcessName>& names) {
 std::string printable(std::string_view bytes) {
   std::string text;
   while (!bytes.empty()) {
-    const std::size_t length = utf8_length(bytes);
+    const auto [code, length] = first_utf8_character(bytes);
     const std::string_view character = bytes.substr(0, std::max<std::size_t>(length, 1));
-    if (length != 0 && !is_control(character)) {
+    if (length != 0 && !is_control(code)) {
       text += character;
     } else {
       for (const char byte : character)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a process ended, and why one could not be started, in words.
+// The words of which all of this room's texts are made: what a process is called, how it ended and
+// why it could not be started, spans of time and lists; and foreign bytes made fit for a terminal.
 #pragma once
 
 #include <chrono>
@@ -42,9 +43,6 @@ std::string verdict_line(const Outcome& verdict, const ProcessPlan& plan, int ot
 // What this pod, the roster's `node`, tells the others about its outcome.
 StopCause stop_cause(const Outcome& outcome, const ProcessPlan& plan, int node, SteadyTime at,
                      long oom_kills = kOomKillsUnknown);
-
-// "0-2,5" for people.
-std::string rank_ranges(std::vector<int> ranks);
 
 // "rank 0-2,5; server 0": role by role.
 std::string names_in_words(const std::vector<ProcessName>& names);

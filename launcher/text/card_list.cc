@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of cards as people and schedulers write them.
 #include "launcher/text/card_list.h"
 
 #include <charconv>
-#include <cstddef>
 #include <system_error>
 
 namespace paddle_launch {

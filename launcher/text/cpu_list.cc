@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's notation for sets of CPUs.
 #include "launcher/text/cpu_list.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <system_error>
+#include <utility>
+
+#include "launcher/text/number_ranges.h"
 
 namespace paddle_launch {
 namespace {
@@ -53,16 +55,7 @@ std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
 
 std::string format_cpu_list(std::vector<int> cpus) {
   sort_and_thin(cpus);
-  std::string text;
-  for (std::size_t at = 0; at < cpus.size();) {
-    std::size_t end = at;
-    while (end + 1 < cpus.size() && cpus[end + 1] == cpus[end] + 1) ++end;
-    if (!text.empty()) text += ',';
-    text += std::to_string(cpus[at]);
-    if (end > at) text += '-' + std::to_string(cpus[end]);
-    at = end + 1;
-  }
-  return text;
+  return number_ranges(std::move(cpus));
 }
 
 }  // namespace paddle_launch

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bytes as digits, for variables and files that hold text alone.
 #pragma once
 
 #include <optional>

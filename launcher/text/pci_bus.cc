@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses on the PCI bus in the spelling of /sys.
 #include "launcher/text/pci_bus.h"
 
 #include <algorithm>

@@ -9,13 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "launcher/text/utf8.h"
+
 namespace paddle_launch {
 namespace {
-
-struct CodePoint {
-  char32_t value = 0;
-  std::size_t length = 0;  // bytes; 0: not UTF-8
-};
 
 struct CodeRange {
   char32_t first;
@@ -36,23 +33,6 @@ bool is_printable(char32_t code) {
   });
 }
 
-CodePoint decode(std::string_view bytes) {
-  const auto lead = static_cast<unsigned char>(bytes.front());
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || bytes.size() < length) return {};
-  auto value = static_cast<char32_t>(lead & (0xFFU >> (length + 1)));
-  for (std::size_t i = 1; i < length; ++i) {
-    const auto next = static_cast<unsigned char>(bytes[i]);
-    if ((next & 0xC0U) != 0x80U) return {};
-    value = (value << 6U) | (next & 0x3FU);
-  }
-  const bool overlong = (length == 3 && value < 0x800) || (length == 4 && value < 0x10000);
-  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-  if (overlong || surrogate || value > 0x10FFFF) return {};
-  return {value, length};
-}
-
 std::string escaped(char32_t code) {
   const auto number = static_cast<std::uint32_t>(code);
   if (number <= 0xFF) return fmt::format("\\x{:02x}", number);
@@ -60,13 +40,13 @@ std::string escaped(char32_t code) {
   return fmt::format("\\U{:08x}", number);
 }
 
-std::string shown(CodePoint point, std::string_view bytes, char quote) {
-  if (point.value == U'\n') return "\\n";
-  if (point.value == U'\r') return "\\r";
-  if (point.value == U'\t') return "\\t";
-  if (point.value == U'\\') return "\\\\";
-  if (point.value == static_cast<char32_t>(quote)) return std::string("\\") + quote;
-  if (!is_printable(point.value)) return escaped(point.value);
+std::string shown(char32_t code, std::string_view bytes, char quote) {
+  if (code == U'\n') return "\\n";
+  if (code == U'\r') return "\\r";
+  if (code == U'\t') return "\\t";
+  if (code == U'\\') return "\\\\";
+  if (code == static_cast<char32_t>(quote)) return std::string("\\") + quote;
+  if (!is_printable(code)) return escaped(code);
   return std::string(bytes);
 }
 
@@ -78,14 +58,13 @@ std::string python_repr(std::string_view text) {
   const char quote = has_single && !has_double ? '"' : '\'';
   std::string result(1, quote);
   while (!text.empty()) {
-    const CodePoint point = decode(text);
-    const std::size_t length = std::max<std::size_t>(point.length, 1);
-    if (point.length == 0) {
+    const auto [code, length] = first_utf8_character(text);
+    if (length == 0) {
       result += escaped(0xDC00 + static_cast<unsigned char>(text.front()));
     } else {
-      result += shown(point, text.substr(0, length), quote);
+      result += shown(code, text.substr(0, length), quote);
     }
-    text.remove_prefix(length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return result + quote;
 }

@@ -56,7 +56,10 @@ static int read_world(struct world* world) {
   world->rank = number_from("PADDLE_TRAINER_ID", 0);
   if (world->rank < 0) return 0;
   if (world->rank >= world->size) {
-    fail("PADDLE_TRAINER_ID=%d is not below PADDLE_TRAINERS_NUM=%d", world->rank, world->size);
+    fail(
+        "PADDLE_TRAINER_ID=%d is not below PADDLE_TRAINERS_NUM=%d; leave both as paddle-launch set "
+        "them",
+        world->rank, world->size);
     return 0;
   }
   world->id_count = paddle_launch_nccl_id_count();

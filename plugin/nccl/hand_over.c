@@ -36,7 +36,8 @@ int number_from(const char* variable, int least) {
   errno = 0;
   const long number = strtol(text, &end, 10);
   if (errno != 0 || end == text || *end != '\0' || number < least || number > INT_MAX) {
-    return fail("%s=%s is no number from %d on", variable, text, least);
+    return fail("%s=%s is no number from %d on; start the trainers with paddle-launch", variable,
+                text, least);
   }
   return (int)number;
 }
@@ -51,8 +52,10 @@ static const char* id_list(void) {
     return NULL;
   }
   if ((strlen(list) + 1) % (kHexId + 1) != 0) {
-    fail(ID_VARIABLE " has %zu characters; each id has %d, with commas between them", strlen(list),
-         (int)kHexId);
+    fail(ID_VARIABLE
+         " has %zu characters; each id has %d, with commas between them; leave it as paddle-launch "
+         "set it",
+         strlen(list), (int)kHexId);
     return NULL;
   }
   return list;
@@ -73,13 +76,15 @@ static int value_of_hex(char digit) {
 EXPORTED int paddle_launch_nccl_id(int index, void* id) {
   const int count = paddle_launch_nccl_id_count();
   if (count < 0) return PADDLE_LAUNCH_NCCL_FAILED;
-  if (index < 0 || index >= count) return fail("there is no id %d; there are %d", index, count);
+  if (index < 0 || index >= count)
+    return fail("there is no id %d; ask for one from 0 to %d", index, count - 1);
   const char* hex = id_list() + (size_t)index * (kHexId + 1);
   unsigned char* bytes = id;
   for (int i = 0; i < kIdBytes; ++i) {
     const int high = value_of_hex(hex[2 * i]);
     const int low = value_of_hex(hex[2 * i + 1]);
-    if (high < 0 || low < 0) return fail(ID_VARIABLE " has characters that are not hex");
+    if (high < 0 || low < 0)
+      return fail(ID_VARIABLE " has characters that are not hex; leave it as paddle-launch set it");
     bytes[i] = (unsigned char)(high * 16 + low);
   }
   return 0;
@@ -105,7 +110,7 @@ nccl_function find_nccl_function(const char* name) {
   void* library = nccl_library();
   if (library == NULL) return NULL;
   void* address = dlsym(library, name);
-  if (address == NULL) fail("this libnccl has no %s; it is too old", name);
+  if (address == NULL) fail("this libnccl is too old and has no %s; load a newer one", name);
   nccl_function function = NULL;
   memcpy(&function, &address, sizeof function); /* ISO C has no cast for this */
   return function;

@@ -57,7 +57,7 @@ class ReturnQueue:
         """Waits for the end of the job."""
         self._job.wait()
         if self.data is None:
-            raise EOFError("this process ended without a result")
+            raise EOFError("this process ended without a result; join() of the job tells why")
         return pickle.loads(self.data)
 
 

@@ -37,7 +37,7 @@ def failure_of(report, tracebacks):
     """The SpawnError for a report of a job that did not complete."""
     first = report.get("first")
     if report["kind"] != "worker_failed" or not first:
-        return SpawnError(f"The processes were stopped: {report['text']}", tracebacks=tracebacks, report=report)
+        return SpawnError(f"the processes were stopped: {report['text']}", tracebacks=tracebacks, report=report)
     rank, signal = first["rank"], first["signal"]
     traceback = tracebacks.get(rank)
     if traceback is not None:

@@ -54,7 +54,7 @@ def check_nprocs(nprocs):
 
 def _words(option, value):
     if not isinstance(value, str):
-        raise TypeError(f"{option}={value!r}: not a text; write them with commas, {option}='…,…'")
+        raise TypeError(f"{option}={value!r}: not a text; write {option}='…,…', with commas")
     return [word.strip() for word in value.split(",")]
 
 

@@ -223,7 +223,7 @@ class TokenTest(ClusterCase):
         run = self.start_node("n1", f"--token_file={path}", SH, "-c", "true")
         run.wait()
         self.assert_status(run, 2)
-        self.assert_told(run, f"--token_file {path}: its mode is 0644", f"chmod 600 {path}")
+        self.assert_told(run, f"--token_file={path}: its mode is 0644", f"chmod 600 {path}")
         self.assertNotIn(TOKEN, run.err)
 
     def test_a_token_file_and_the_variable_are_one_secret(self):

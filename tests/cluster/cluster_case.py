@@ -3,13 +3,15 @@
 test ends."""
 
 import os
+import signal
 import tempfile
 import unittest
 from unittest import mock
 
 from test_hosts import HOSTS, TestHosts, require_test_hosts
 
-from harness import DEADLINE, Launch, LauncherCase, binary, kill_quietly, wait_until
+from harness import (DEADLINE, Launch, LauncherCase, binary, describe, kill_quietly, variables_in,
+                     wait_until)
 
 SEEN_BY_ALL = "/var/tmp"  # a host's /tmp is its own
 PER_NODE = 2
@@ -79,20 +81,25 @@ class ClusterCase(LauncherCase):
             run.wait(seconds)
         return {host: run.status for host, run in runs.items()}
 
+    # harm
+
+    def kill_launcher(self, run):
+        """Returns when it is gone; its guard and its trainers may still be there."""
+        run.send(signal.SIGKILL)
+        run.wait()
+
     # claims
+
+    def wait_none_left(self):
+        left = []
+        def look():
+            left[:] = [pid for _, pid, _ in self.hosts.leftovers()]
+            return not left
+        wait_until(look, lambda: f"left behind:\n{describe(left)}")
 
     def wait_all_told(self, runs, text):
         for run in runs.values():
             self.wait_told(run, text)
-
-    def wait_told(self, run, text, seconds=DEADLINE):
-        def look():
-            if text in run.err:
-                return True
-            if not run.running() and text not in run.err:
-                raise AssertionError(f"the launcher ended and did not say {text!r}\n{run.told()}")
-            return False
-        wait_until(look, lambda: f"{text!r} in\n{run.told()}", seconds)
 
     def wait_all_ready(self, runs, world):
         """The pids of the trainers by rank; they ran READY or HOLD."""
@@ -120,4 +127,4 @@ class ClusterCase(LauncherCase):
 
     def environment_of(self, rank):
         """What a trainer wrote with `env >env.RANK`."""
-        return dict(line.split("=", 1) for line in self.read(f"env.{rank}").splitlines() if "=" in line)
+        return variables_in(self.read(f"env.{rank}"))

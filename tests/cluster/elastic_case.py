@@ -5,21 +5,17 @@ stay until the file "done" is there."""
 import contextlib
 import os
 import re
-import signal
-import unittest
 
 from cluster_case import ClusterCase
-from etcd_server import EtcdServer, require_etcd
+from etcd_server import EtcdServer, require_etcd, shared_etcd
 
-from harness import DEADLINE, SH, kill_quietly, wait_until
+from harness import DEADLINE, SH, kill_quietly, variables_in, wait_until
 
 SETTLE = 0.5
 # Each rank of a round leaves its environment in env.ROUND.RANK, with its pid.
 TRAINER = ('r=$PADDLE_LAUNCH_ROUND.$PADDLE_TRAINER_ID; { env; echo TEST_PID=$$; echo TEST_HOST=$(hostname); } >.tmp.$r; '
            'mv .tmp.$r env.$r; echo rank $PADDLE_TRAINER_ID of $PADDLE_TRAINERS_NUM in round $PADDLE_LAUNCH_ROUND; '
            'while [ ! -e done ]; do sleep 0.1; done')
-
-_servers = []  # of the module that is running
 
 
 class ElasticCase(ClusterCase):
@@ -30,10 +26,7 @@ class ElasticCase(ClusterCase):
         require_etcd()
         super().setUpClass()
         cls.names = cls.names[:4]
-        if not _servers:
-            _servers.append(EtcdServer(cls.hosts, "n5").start())
-            unittest.addModuleCleanup(lambda: _servers.pop().stop())
-        cls.etcd = _servers[0]
+        cls.etcd = shared_etcd(lambda: EtcdServer(cls.hosts, "n5"))
 
     def setUp(self):
         super().setUp()
@@ -83,8 +76,7 @@ class ElasticCase(ClusterCase):
         for name in os.listdir(self.dir):
             match = re.fullmatch(rf"env\.{number}\.(\d+)", name)
             if match:
-                lines = self.read(name).splitlines()
-                found[int(match[1])] = dict(line.split("=", 1) for line in lines if "=" in line)
+                found[int(match[1])] = variables_in(self.read(name))
         return found
 
     def wait_round(self, number, world, runs, seconds=DEADLINE):
@@ -98,12 +90,14 @@ class ElasticCase(ClusterCase):
         return ranks
 
     def wait_round_or_later(self, number, world, runs, seconds=DEADLINE):
-        """The first round from this one on that has exactly that many ranks: (number, ranks)."""
+        """The first round from this one on that has exactly that many ranks, or one of several numbers: (number,
+        ranks)."""
+        worlds = (world,) if isinstance(world, int) else world
         def look():
             for later in range(number, number + 20):
                 ranks = self.ranks_in(later)
                 sizes = {env["PADDLE_TRAINERS_NUM"] for env in ranks.values()}
-                if len(ranks) == world and sizes == {str(world)}:
+                if len(ranks) in worlds and sizes == {str(len(ranks))}:
                     return later, ranks
             return None
         return wait_until(look, lambda: f"a round from {number} on with {world} ranks\n{self.all_told(runs)}", seconds)
@@ -127,10 +121,6 @@ class ElasticCase(ClusterCase):
                 kill_quietly(pid)
             if not pids:
                 return
-
-    def kill_launcher(self, run):
-        run.send(signal.SIGKILL)
-        run.wait()
 
     # claims
 

@@ -82,7 +82,7 @@ class RangeTest(ElasticCase):
         self.kill_launcher(runs.pop(gone))
         self.assert_gone(pids.values())
         self.assert_all_end(runs, 75)
-        self.assert_told(*runs.values(), "1 of at least 2 nodes came within --elastic_timeout (4 s)")
+        self.assert_all_told(runs, "1 of at least 2 nodes came within --elastic_timeout (4 s)")
 
     def test_nodes_that_come_are_used(self):
         runs = self.start_elastic(["n1", "n2"])
@@ -141,9 +141,11 @@ class RangeTest(ElasticCase):
         hub, other = self.hub_and_a_member(ranks)
         self.hosts.block(hub, other)
         self.addCleanup(self.hosts.unblock, hub, other)
-        number, ranks = self.wait_round_or_later(number + 1, 2, runs)
+        # The two may strike each other out; then the third, which reaches both, gathers all three.
+        number, ranks = self.wait_round_or_later(number + 1, (2, 3), runs)
         self.hosts.unblock(hub, other)
-        number, ranks = self.wait_round_or_later(number + 1, 3, runs)
+        if len(ranks) == 2:
+            self.wait_round_or_later(number + 1, 3, runs)
         self.assert_completes(runs)
 
     def hub_and_a_member(self, ranks):
@@ -160,24 +162,24 @@ class RangeTest(ElasticCase):
         self.assert_completes(runs)
         self.assert_told(runs["n1"], "killed by SIGSEGV", "(restart 1 of 3)")
 
-    def test_restarts_run_out(self):
+    def test_a_job_whose_restarts_run_out_ends_everywhere_with_one_status(self):
         runs = self.start_elastic(["n1", "n2"], "--max_restart=1", trainer="sleep 0.2; exit $((7 + PADDLE_TRAINER_ID))")
         ended = self.wait_all(runs)
         self.assertEqual(len(set(ended.values())), 1, self.all_told(runs))
         self.assertIn(ended["n1"], (7, 8))
-        self.assert_all_told(runs, "not started again: no restart is left (--max_restart 1)", "Rounds of this job")
+        self.assert_all_told(runs, "not started again: no restart is left (--max_restart=1)", "Rounds of this job")
 
     def test_a_node_whose_user_interrupts_it_leaves_and_the_others_go_on(self):
         runs = self.start_elastic(["n1", "n2", "n3"])
         number, ranks = self.wait_round_or_later(0, 3, runs)
-        for victim, signum in ((self.hosts_of(ranks)[0], signal.SIGTERM),):
-            leaving = runs.pop(victim)
-            leaving.send(signum)
-            leaving.wait()
-            self.assert_status(leaving, 128 + signum)
-            self.assert_told(leaving, "this node leaves the job, which goes on without it")
-            number, ranks = self.wait_round_or_later(number + 1, len(runs), runs)
-            self.assertNotIn(victim, self.hosts_of(ranks))
+        victim = self.hosts_of(ranks)[0]
+        leaving = runs.pop(victim)
+        leaving.send(signal.SIGTERM)
+        leaving.wait()
+        self.assert_status(leaving, 128 + signal.SIGTERM)
+        self.assert_told(leaving, "this node leaves the job, which goes on without it")
+        _, ranks = self.wait_round_or_later(number + 1, 2, runs)
+        self.assertNotIn(victim, self.hosts_of(ranks))
         self.assert_completes(runs)
 
     def test_all_nodes_interrupted_at_once_end_the_job(self):

@@ -5,15 +5,14 @@ says comes of it. A block that is not in BLOCKS fails the test."""
 import json
 import pathlib
 import re
-import signal
-import subprocess
 import unittest
 
 from cluster_case import ClusterCase
-from etcd_server import EtcdServer, require_etcd
+from etcd_server import EtcdServer, require_etcd, shared_etcd
 
 from harness import SH, Launch, binary, wait_until
 from page import Page
+from rounds_table import only_table, tables_in
 from test_hosts import HOSTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -26,27 +25,13 @@ BLOCKS = {"restart": "--fail_step=20", "causes": "--restart_on=", "again": "--ip
           "stop": "--stop"}
 page = Page(PAGE, ["sh"], BLOCKS)
 block, recording_after = page.block, page.recording_after
-TABLE = re.compile(r"(?m)^Rounds of this job, as this node saw them:\n"
-                   r"  round +restarts +nodes +trainers +lasted +ended by\n((?:  .*\n)+)")
-ROW = re.compile(r"  (\d+) +(\d+) +(\d+) +(\d+) +(?:[\d.]+ s|\d+ min \d+ s) +(.*)")
-
-_servers = []
-
-
-def table_in(text):
-    """(round, restarts, nodes, trainers, how it ended) of each round of the first table there."""
-    return [ROW.fullmatch(row).groups() for row in TABLE.search(text)[1].splitlines()]
 
 
 class PageEtcd(EtcdServer):
     """Started as the page says."""
 
-    def start(self):
-        self._process = self._hosts.run(self._host, [SH, "-c", f"exec {block('etcd')}"], cwd="/",
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.pids.add(self._process.pid)
-        wait_until(lambda: self.ctl("endpoint", "health", check=False).returncode == 0, "etcd to answer")
-        return self
+    def command(self):
+        return [SH, "-c", f"exec {block('etcd')}"]
 
 
 class ElasticPageTest(ClusterCase):
@@ -56,10 +41,7 @@ class ElasticPageTest(ClusterCase):
     def setUpClass(cls):
         require_etcd()
         super().setUpClass()
-        if not _servers:
-            _servers.append(PageEtcd(cls.hosts, "n5").start())
-            unittest.addModuleCleanup(lambda: _servers.pop().stop())
-        cls.etcd = _servers[0]
+        cls.etcd = shared_etcd(lambda: PageEtcd(cls.hosts, "n5"))
 
     def setUp(self):
         super().setUp()
@@ -90,22 +72,17 @@ class ElasticPageTest(ClusterCase):
     def wait_step(self, run, step):
         wait_until(lambda: f"step {step}\n".encode() in run.out, lambda: f"step {step}\n{run.told()}")
 
-    def kill(self, runs, host):
-        run = runs.pop(host)
-        run.send(signal.SIGKILL)
-        run.wait()
-
     def assert_table(self, run, text):
-        self.assertEqual(table_in(run.err), table_in(text), run.told())
+        self.assertEqual([only_table(self, run)], tables_in(text), run.told())
 
     def test_every_block_of_the_page_is_tried(self):
         page.assert_every_block_is_known(self)
 
-    def test_restarts(self):
+    def test_the_restarts_of_the_page_go_as_it_says(self):
         again = self.type("again", "n1", "n2")
         others = {**self.type("restart", "n3"), **self.type("causes", "n4")}
         self.wait_step(again["n1"], 20)
-        self.kill(again, "n2")
+        self.kill_launcher(again.pop("n2"))
         self.wait_told(again["n1"], "waiting for 1 of 2 nodes: 10.77.0.2")
         again.update(self.type("again", "n2"))
         self.assert_all_end(again, 0)
@@ -116,7 +93,7 @@ class ElasticPageTest(ClusterCase):
         self.assertRegex(self.read("restart/log/workerlog.1"), r"(?m)^==== paddle-launch .* round 1, rank 1 of 4: .* ====$")
         self.assert_told(others["n4"], "not started again: --restart_on does not name this cause")
 
-    def test_spellings_and_hook(self):
+    def test_the_other_spellings_and_the_hook_work_as_the_page_says(self):
         hook = self.type("hook", "n1", "n2")
         runs = [*hook.items(), *self.type("master", "n1", "n2").items(), *self.type("variables", "n3", "n4").items()]
         for host, run in runs:
@@ -129,12 +106,12 @@ class ElasticPageTest(ClusterCase):
                 self.assert_told(run, text.split("cannot access")[0])  # the rest is the words of ls
         self.assertEqual(self.etcd.keys(), [])
 
-    def test_the_job_of_the_page(self):
+    def test_the_elastic_job_of_the_page_goes_as_it_says(self):
         runs = self.type("job", "n1")
         self.wait_told(runs["n1"], "waiting for 1 of 2 nodes")
         runs.update(self.type("job", "n2", "n3"))
         self.wait_step(runs["n1"], 20)
-        self.kill(runs, "n1")
+        self.kill_launcher(runs.pop("n1"))
         self.wait_all_told(runs, "round 1 begins: 2 processes here, 4 trainers on 2 nodes in all")
         newcomer = self.type("job", "n4")
         self.wait_all_told(runs, "round 2 begins: 2 processes here, 6 trainers on 3 nodes in all")

@@ -125,15 +125,6 @@ class ServerTest(ElasticCase):
         self.wait_round_or_later(0, 2, runs)
         self.assert_completes(runs)
 
-    def test_an_unreachable_etcd_is_an_error_with_address_and_reason(self):
-        cases = (("10.77.0.5:1", "connection refused"), ("10.77.0.99:2379", "10.77.0.99:2379: "))
-        runs = [self.start_on("n1", f"--elastic_server={address}", "--job_id=x", "--np=2", SH, "-c", ":")
-                for address, _ in cases]
-        for run, (address, reason) in zip(runs, cases):
-            run.wait()
-            self.assert_status(run, 75)
-            self.assert_told(run, f"--elastic_server {address}", reason, "check the address")
-
     def test_stopping_a_launcher_that_waits_takes_it_out_of_etcd(self):
         runs = self.start_elastic(["n1"], np="2")
         self.wait_told(runs["n1"], "waiting for 1 of 2 nodes")
@@ -142,7 +133,7 @@ class ServerTest(ElasticCase):
         self.assert_etcd_is_empty()
 
 
-class AuthenticationTest(ElasticCase):
+class GuardedServerTest(ElasticCase):
     def setUp(self):
         super().setUp()
         self.etcd = EtcdServer(self.hosts, "n5", f"guarded-{self.job_id}", 2479).start()
@@ -164,13 +155,19 @@ class AuthenticationTest(ElasticCase):
         for run in runs.values():
             self.assertNotIn(PASSWORD, run.err + run.out.decode())
 
-    def test_a_wrong_password_and_none_are_errors(self):
+    def test_an_etcd_that_cannot_be_used_is_an_error_with_the_reason(self):
+        """All at once, since each is tried for ten seconds."""
         wrong = {"PADDLE_ETCD_USER": "trainer", "PADDLE_ETCD_PASSWORD": "not this one"}
         runs = {**self.start_elastic(["n1"], env=wrong), **self.start_elastic(["n2"])}
-        self.assert_all_end(runs, 75)
+        unreachable = {"10.77.0.5:1": "connection refused", "10.77.0.99:2379": "10.77.0.99:2379: "}
+        others = {address: self.start_on("n3", f"--elastic_server={address}", "--job_id=x", "--np=2", SH, "-c", ":")
+                  for address in unreachable}
+        self.assert_all_end({**runs, **others}, 75)
         self.assert_told(runs["n1"], "wrong user or password")
         self.assert_told(runs["n2"], "--etcd_user")
         self.assertNotIn("not this one", runs["n1"].err)
+        for address, reason in unreachable.items():
+            self.assert_told(others[address], f"--elastic_server: {address}", reason, "check the address")
 
 
 if __name__ == "__main__":

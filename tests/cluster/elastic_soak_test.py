@@ -5,14 +5,13 @@ same result as one that nobody disturbed. A few kills here; `./soak --kills 20` 
 import json
 import os
 import random
-import signal
 import sys
 import time
 import unittest
 
 from elastic_case import ElasticCase
 
-from harness import HERE, wait_until
+from harness import HERE, kill_quietly, wait_until
 
 KILLS = int(os.environ.get("PADDLE_LAUNCH_SOAK_KILLS", "4"))
 SEED = int(os.environ.get("PADDLE_LAUNCH_SOAK_SEED", "1"))
@@ -38,17 +37,15 @@ class SoakTest(ElasticCase):
         begin = self.step()
         wait_until(lambda: self.step() >= begin + 3, lambda: f"no step after {begin}\n{self.all_told(runs)}", seconds)
 
-    def trainers_of(self, run):
-        """Those that live; none while its node is between two rounds."""
-        found = []
-        for host, pid, command in self.leftovers():
-            if host == run and str(SCRIPT) in command and "--elastic_server" not in command:
-                found.append(pid)
-        return found
+    def trainer_on(self, host):
+        """One that lives; none while that node is between two rounds."""
+        for where, pid, command in self.leftovers():
+            if where == host and str(SCRIPT) in command and "--elastic_server" not in command:
+                return pid
+        return None
 
     def kill_a_trainer(self, host, runs):
-        for pid in self.trainers_of(host)[:1]:
-            os.kill(pid, signal.SIGKILL)
+        kill_quietly(wait_until(lambda: self.trainer_on(host), lambda: f"a trainer on {host}\n{self.all_told(runs)}"))
 
     def kill_a_launcher(self, host, runs):
         self.kill_launcher(runs.pop(host))

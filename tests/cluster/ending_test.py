@@ -120,15 +120,13 @@ class EndingTest(ClusterCase):
         for host in ("n1", "n2", "n4"):
             with self.subTest(host=host):
                 runs, _ = self.start_job("exec sleep 1000")
-                killed = runs.pop(host)
-                killed.send(signal.SIGKILL)
-                killed.wait()
+                self.kill_launcher(runs.pop(host))
                 self.assert_all_end(runs, 75)
                 self.assert_abort(runs, self.ranks_of(host))
                 address = re.escape(self.hosts.address(host))
                 self.assert_report(runs, set(runs), rf"(?m)^  node +{address}.* was lost: ",
                                    rf"(?m)^  lost +rank {self.ranks_of(host)[0]}-{self.ranks_of(host)[1]} ")
-                wait_until(lambda: not self.hosts.leftovers(), lambda: f"left: {self.hosts.leftovers()}")
+                self.wait_none_left()
                 self.again()
 
     def test_an_interrupt_on_any_host_stops_the_job(self):
@@ -158,12 +156,12 @@ class EndingTest(ClusterCase):
                 self.again()
 
     def test_nodes_that_finish_early_wait_and_end_with_0_with_the_others(self):
-        gates = [self.gate()]
+        gate = self.gate()
         os.mkfifo(self.dir / "second")
         second = os.open(self.dir / "second", os.O_RDWR)
         runs = self.start_nodes(SH, "-c", "exec 4<second; " + HOLD + "[ $PADDLE_TRAINER_ID -lt 4 ] || read _ <&4 || :")
         self.wait_all_ready(runs, WORLD)
-        gates[0].open()
+        gate.open()
         for host in ("n1", "n2"):
             self.wait_told(runs[host], "the processes of this node have ended; waiting for the other nodes to end")
         self.assertTrue(all(run.running() for run in runs.values()))
@@ -221,7 +219,7 @@ class EndingTest(ClusterCase):
             return {host: int(status_field(run.pid, "voluntary_ctxt_switches")) for host, run in runs.items()}
         def quiet():
             before = switches()
-            time.sleep(3)
+            time.sleep(3)  # in which nothing happens
             return all(now - before[host] <= 2 for host, now in switches().items())
         wait_until(quiet, "three seconds in which no launcher wakes")
         self.the_gate.open()

@@ -3,12 +3,12 @@
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import unittest
 
-from test_hosts import HOSTS, REQUIRED
+from front_end import require_programs
+from test_hosts import HOSTS
 
 from harness import wait_until
 
@@ -16,12 +16,19 @@ PORT = 2379
 PASSWORD = "a password: with, odd letters"
 
 
+_servers = []  # of the module that is running
+
+
 def require_etcd():
-    if shutil.which("etcd") and shutil.which("etcdctl"):
-        return
-    if os.environ.get(REQUIRED) == "1":
-        raise AssertionError("etcd and etcdctl are not installed (scripts/setup test)")
-    raise unittest.SkipTest("etcd and etcdctl are not installed (scripts/setup test)")
+    require_programs("etcd", "etcdctl")
+
+
+def shared_etcd(make):
+    """One server for all classes of a module."""
+    if not _servers:
+        _servers.append(make().start())
+        unittest.addModuleCleanup(lambda: _servers.pop().stop())
+    return _servers[0]
 
 
 class EtcdServer:
@@ -36,22 +43,23 @@ class EtcdServer:
 
     def start(self):
         """Also again after stop(), with what it knew then."""
-        client, peer = f"http://{self.address}", f"http://127.0.0.1:{self._port + 1}"
-        self._process = self._hosts.run(
-            self._host,
-            ["etcd", "--name", "test", "--data-dir", f"/tmp/{self._name}", "--listen-client-urls", client,
-             "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-             "--initial-cluster", f"test={peer}", "--heartbeat-interval", "20", "--election-timeout", "200"],
-            cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._process = self._hosts.run(self._host, self.command(), cwd="/", stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.pids.add(self._process.pid)
         wait_until(lambda: self.ctl("endpoint", "health", check=False).returncode == 0, "etcd to answer")
         return self
 
-    def stop(self, how=signal.SIGKILL):
+    def command(self):
+        client, peer = f"http://{self.address}", f"http://127.0.0.1:{self._port + 1}"
+        return ["etcd", "--name", "test", "--data-dir", f"/tmp/{self._name}", "--listen-client-urls", client,
+                "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
+                "--initial-cluster", f"test={peer}", "--heartbeat-interval", "20", "--election-timeout", "200"]
+
+    def stop(self):
         if self._process is None:
             return
         with contextlib.suppress(ProcessLookupError):
-            os.kill(self._process.pid, how)
+            os.kill(self._process.pid, signal.SIGKILL)
         self._process.wait(30)
         self.pids.remove(self._process.pid)
         self._process = None

@@ -290,13 +290,13 @@ class SetsTest(Case):
             self.assertEqual(self.connect(second, "n1", "n2", port), self.greeting(second, "n1", "n2"))
             self.doCleanups()
 
-    def test_debian_names(self):
+    def test_with_debian_names_a_hosts_own_name_is_127_0_1_1_to_itself(self):
         with TestHosts(count=2, debian_names=True) as hosts:
             ask = python("import socket, sys; print(*map(socket.gethostbyname, sys.argv[1:]))", "n1", "n2")
             self.assertEqual(hosts.output("n1", ask).split(), ["127.0.1.1", hosts.address("n2")])
             self.assertEqual(hosts.output("n2", ask).split(), [hosts.address("n1"), "127.0.1.1"])
 
-    def test_more_names_of_a_host(self):
+    def test_a_host_may_have_more_names_and_all_know_them(self):
         with TestHosts(count=2, aliases=("n2=ps0.example.com", "n2=db.example.com")) as hosts:
             ask = python("import socket, sys; print(*map(socket.gethostbyname, sys.argv[1:]))", "n2", "ps0.example.com",
                          "db.example.com")

@@ -89,7 +89,7 @@ class LostNodeTest(ClusterCase):
         jobs = self.start_two_jobs("n3", "--heartbeat=2")
         for runs, _, _ in jobs:
             self.stop(runs["n3"])
-        time.sleep(6)  # three heartbeats; a node that is cut would be lost after one, as the test above shows
+        time.sleep(4)  # two heartbeats; a node that is cut would be lost after one, as the test above shows
         for runs, gate, _ in jobs:
             for run in runs.values():
                 self.assertTrue(run.running(), self.all_told(runs))

@@ -12,10 +12,6 @@ from test_hosts import HERE
 
 AGENT = str(HERE / "mpirun_agent")
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1}
-# UCX, below MPICH, takes hosts of one kernel for one machine and uses memory in common, which works; who needs packets
-# on the wire adds this. MPI_Finalize of MPICH 4.0 then hangs now and then: one process flushes its connections while
-# the others already wait in PMI's barrier.
-UCX_OVER_TCP = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": INTERFACE}
 
 
 def require_openmpi():

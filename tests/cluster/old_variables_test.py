@@ -10,7 +10,7 @@ import unittest
 
 from cluster_case import ClusterCase
 
-from harness import SH, wait_until
+from harness import SH, variables_in
 
 FLUID_DIST = str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "fluid_dist.py")
 SERVERS = "PADDLE_PSERVER_IPS=ps0.paddlepaddle.com,ps1.paddlepaddle.com PADDLE_TRAINERS=2"
@@ -73,7 +73,7 @@ class WalkThroughTest(OldVariablesCase):
         self.assertEqual(self.read("log/endpoints.log").splitlines()[-3:],
                          ["PADDLE_PSERVERS_IP_PORT_LIST:", "ps0.paddlepaddle.com:6174", "ps1.paddlepaddle.com:6174"])
 
-    def test_in_the_documents_order(self):
+    def test_the_four_commands_work_in_the_documents_order(self):
         runs = {}
         for name in COMMANDS:
             runs[name] = self.type_on(name, FLUID_DIST)
@@ -81,7 +81,7 @@ class WalkThroughTest(OldVariablesCase):
                 self.wait_told(runs[name], "waiting for ")
         self.assert_trained(runs)
 
-    def test_trainers_first(self):
+    def test_trainers_may_come_first(self):
         runs = {}
         for name in ("trainer1", "trainer0", "ps1"):
             runs[name] = self.type_on(name, FLUID_DIST)
@@ -103,7 +103,7 @@ class WalkThroughTest(OldVariablesCase):
         self.write("go", "")
         self.assert_all_end(runs, 0)
         for name, command in COMMANDS.items():
-            env = dict(line.split("=", 1) for line in self.read(f"env.{NAMES[name]}").splitlines() if "=" in line)
+            env = variables_in(self.read(f"env.{NAMES[name]}"))
             for word in command.split():
                 self.assertEqual(env[word.split("=")[0]], word.split("=", 1)[1], name)
             self.assertEqual(env["PADDLE_TRAINERS_NUM"], "2")
@@ -116,7 +116,7 @@ class WalkThroughTest(OldVariablesCase):
         runs |= self.type_all(FLUID_DIST, order=("ps1", "trainer1"))
         self.assert_all_end(runs, 0)
 
-    def test_a_trainer_on_a_servers_host(self):
+    def test_a_trainer_may_be_on_a_servers_host(self):
         runs = self.type_all(FLUID_DIST, order=("ps0", "ps1", "trainer0"))
         runs["trainer1"] = self.type_on("trainer1", FLUID_DIST, at="ps0")
         self.assert_trained(runs)
@@ -145,12 +145,10 @@ class EndTest(OldVariablesCase):
             with self.subTest(name=name):
                 runs = self.type_all(*self.stand_in())
                 self.wait_started()
-                killed = runs.pop(name)
-                killed.send(signal.SIGKILL)
-                killed.wait()
+                self.kill_launcher(runs.pop(name))
                 self.assert_all_end(runs, 75)
                 self.assert_all_told(runs, f"ABORT!!! Out of all 2 trainers, the {text} was aborted.")
-                wait_until(lambda: not self.hosts.leftovers(), lambda: f"left: {self.hosts.leftovers()}")
+                self.wait_none_left()
                 for path in self.dir.glob("ready.*"):
                     path.unlink()
 
@@ -177,19 +175,19 @@ class RefusalTest(OldVariablesCase):
         self.wait_all_told(runs, "waiting for 1 of 4 nodes: server ps1.paddlepaddle.com")
         self.assert_refused(runs, 75, "1 of 4 nodes did not come within 3 s: server ps1.paddlepaddle.com")
 
-    def test_two_trainers_with_one_id(self):
+    def test_two_trainers_with_one_id_are_refused(self):
         runs = self.type_all(*self.stand_in(), order=("ps0", "ps1", "trainer0"))
         runs["trainer1"] = self.type_on("trainer1", *self.stand_in(), PADDLE_TRAINER_ID="0")
-        self.assert_refused(runs, 1, "two launchers claim PADDLE_TRAINER_ID 0: process ", " on n3", " on n4")
+        self.assert_refused(runs, 1, "two launchers claim PADDLE_TRAINER_ID=0: process ", " on n3", " on n4")
 
-    def test_one_server_twice(self):
+    def test_one_server_twice_is_refused(self):
         runs = self.type_all(*self.stand_in(), order=("ps0", "ps1", "trainer0"))
         self.wait_told(runs["ps0"], "waiting for 1 of 4 nodes: trainer 1 (")
         runs["again"] = self.type_on("ps1", *self.stand_in())
         self.assert_refused(runs, 1, "port 6174 of server 1 (PADDLE_PSERVER_PORT) is reserved by another "
                             f"paddle-launch, process {runs['ps1'].pid} (")
 
-    def test_variables_that_differ(self):
+    def test_variables_that_differ_are_refused_with_both(self):
         changes = {"PADDLE_TRAINERS": ("2", "3"), "PADDLE_PSERVER_PORT": ("6174", "6175"),
                    "PADDLE_PSERVER_IPS": ("ps0.paddlepaddle.com,ps1.paddlepaddle.com", "ps0.paddlepaddle.com")}
         for variable, (usual, other) in changes.items():
@@ -198,7 +196,7 @@ class RefusalTest(OldVariablesCase):
                 runs["trainer1"] = self.type_on("trainer1", *self.stand_in(), **{variable: other})
                 self.assert_refused(runs, 1, "the jobs differ: ", f"{variable}={usual}", f"{variable}={other}")
 
-    def test_a_server_typed_on_another_host(self):
+    def test_a_server_typed_on_another_host_is_refused(self):
         run = self.type_on("ps0", *self.stand_in(), at="trainer0")
         run.wait()
         self.assert_status(run, 2)

@@ -52,7 +52,7 @@ class RefusalTest(ClusterCase):
         run = self.start_node("n4", *TRAINER, ips="10.77.0.1,10.77.0.2,10.77.0.3")
         run.wait()
         self.assert_status(run, 2)
-        self.assert_told(run, "no entry of --ips 10.77.0.1, 10.77.0.2, 10.77.0.3 is this machine (n4, which has ",
+        self.assert_told(run, "no entry of --ips (10.77.0.1, 10.77.0.2, 10.77.0.3) is this machine (n4, which has ",
                          "10.77.0.4")
 
     def test_127_0_0_1_in_a_list_of_several(self):
@@ -90,7 +90,7 @@ class RefusalTest(ClusterCase):
     def test_lists_that_begin_with_different_hosts_are_found_by_knocking(self):
         lists = {"n1": "10.77.0.1,10.77.0.2", "n2": "10.77.0.2,10.77.0.1"}
         runs = {host: self.start_node(host, *TRAINER, ips=ips) for host, ips in lists.items()}
-        self.assert_refused(runs, *(f"was given --ips {ips}" for ips in lists.values()))
+        self.assert_refused(runs, *(f"was given --ips={ips}" for ips in lists.values()))
 
     def test_a_hub_with_bad_news_waits_for_latecomers_and_tells_its_user_before(self):
         # Three jobs at once: for each, one hub stays the 10 s, since it cannot know that nobody else will come.
@@ -102,9 +102,9 @@ class RefusalTest(ClusterCase):
         self.wait_told(twice["n1"], "waiting for 1 of 4 nodes: 10.77.0.4")
         twice["again"] = self.start_node("n1", "--bootstrap_port=7000", *TRAINER)
         self.wait_told(lists["n2"], ON_THE_WAY, AT_ONCE)
-        self.wait_told(alone, "is not a directory: Not a directory; name a directory that you may write to"
+        self.wait_told(alone, "cannot be used: Not a directory; name a directory that you may write to"
                        + ON_THE_WAY, AT_ONCE)
-        self.assert_refused(lists, f"was given --ips {other}", f"was given --ips {self.ips}", seconds=LATE)
+        self.assert_refused(lists, f"was given --ips={other}", f"was given --ips={self.ips}", seconds=LATE)
         self.assert_refused(twice, *self.claimed_twice("n1"), seconds=LATE)
         alone.wait(LATE)
         self.assert_status(alone, 2)
@@ -143,7 +143,7 @@ class RefusalTest(ClusterCase):
                 (self.dir / f"file.{host}").write_text("in the way")
                 runs = {name: self.start_node(name, f"--log_dir=file.{host}" if name == host else "--quiet", *TRAINER)
                         for name in self.names}
-                self.assert_pod_refused(runs, host, "is not a directory")
+                self.assert_pod_refused(runs, host, "Not a directory")
 
     def claimed_twice(self, host):
         return f"two launchers claim node {self.hosts.address(host)}: process ", f" on {host}", \

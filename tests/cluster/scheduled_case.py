@@ -6,9 +6,8 @@ import json
 import sys
 
 from surroundings_case import SurroundingsCase
-from test_hosts import HOSTS
 
-from harness import DEADLINE, Launch, binary, describe, stat_fields, wait_until
+from harness import DEADLINE, launcher_of, wait_until
 
 PER_NODE = 4
 WORLD = 4 * PER_NODE
@@ -76,9 +75,8 @@ class Job:
                    f"{[self.told(rank) for rank in ranks]}\n{self.run.told()}", seconds)
 
     def launcher(self, rank):
-        """The pid of the rank's launcher: the guard is in between."""
-        guard = int(stat_fields(self.pids[rank])[1])
-        return int(stat_fields(guard)[1])
+        """The pid of the rank's launcher."""
+        return launcher_of(self.pids[rank])
 
     def step(self):
         """Of the only job that Slurm runs, as scancel wants it."""
@@ -86,27 +84,14 @@ class Job:
 
 
 class ScheduledCase(SurroundingsCase):
-    def slurm_job(self):
-        """The number of the only job."""
-        jobs = self.slurm.run(["squeue", "-h", "-o", "%A"], check=True).stdout.split()
-        self.assertEqual(len(jobs), 1)
-        return jobs[0]
-
     def launcher_words(self, seconds, orders):
         """There are PER_NODE trainers on a host, however many launchers."""
-        return [binary(), f"--nproc_per_node={PER_NODE}", sys.executable, "-IS", "train.py", str(seconds),
+        return [f"--nproc_per_node={PER_NODE}", sys.executable, "-IS", "train.py", str(seconds),
                 json.dumps(orders or {})]
-
-    def starter_words(self, starter, per_host):
-        if starter == "srun":
-            return ["srun", "-N4", f"--ntasks-per-node={per_host}"]
-        return getattr(self.mpi, starter)([], per_host=per_host)
 
     def start_job(self, starter, seconds=0.5, orders=None, *, per_host=PER_NODE, env=()):
         """srun, openmpi or hydra start so many launchers on each host, in a folder of the job's own. Returns when all
         trainers are at the gate."""
-        program, *args = self.launcher_words(seconds, orders)
-        known = {name: str(value) for name, value in {**self.slurm.env, **self.mpi.env}.items()}
         base, self.dir = self.dir, self.base / f"job{len(self.launches)}"
         try:
             self.dir.mkdir()
@@ -114,9 +99,8 @@ class ScheduledCase(SurroundingsCase):
             earlier, self._gates = self._gates, []  # the gates of other jobs stay shut
             gate = self.gate()
             self._gates += earlier
-            on_first = [*HOSTS, "run", "--name", self.hosts.name, "n1"]
-            run = Launch(self, args, program=program, prefix=[*on_first, *self.starter_words(starter, per_host)],
-                         env={**known, **dict(env)})
+            words = self.launcher_words(seconds, orders)
+            run = self.start_under(self.starter_words(starter, per_host), *words, env=env)
             return Job(self, run, self.dir, gate, self.wait_ready(WORLD))
         finally:
             self.dir = base
@@ -132,11 +116,4 @@ class ScheduledCase(SurroundingsCase):
         then nothing is left."""
         job.wait_told("saved", ranks)
         self.assertEqual(job.silent("SIGTERM", ranks), [])
-        self.assert_empty_hosts()
-
-    def assert_empty_hosts(self):
-        left = []
-        def look():
-            left[:] = [pid for _, pid, _ in self.hosts.leftovers()]
-            return not left
-        wait_until(look, lambda: "left behind:\n" + describe(left))
+        self.wait_none_left()

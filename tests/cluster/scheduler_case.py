@@ -10,7 +10,7 @@ import shutil
 
 from surroundings_case import SurroundingsCase
 
-from harness import SH, binary
+from harness import SH, binary, variables_in
 
 NODES, PER_NODE = 4, 4
 WORLD = NODES * PER_NODE
@@ -59,9 +59,7 @@ class SchedulerCase(SurroundingsCase):
     def environments(self, job):
         """{rank: environment}, of those that ran."""
         names = [name for name in os.listdir(self.dir / job) if name.startswith("env.")]
-        return {int(name.removeprefix("env.")): dict(line.split("=", 1) for line in
-                                                     self.read(f"{job}/{name}").splitlines() if "=" in line)
-                for name in names}
+        return {int(name.removeprefix("env.")): variables_in(self.read(f"{job}/{name}")) for name in names}
 
     def world(self, job):
         """What two jobs of the same shape have in common. Claims what holds for every job: a node is one pod, however

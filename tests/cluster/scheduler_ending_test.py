@@ -9,7 +9,7 @@ import unittest
 
 from scheduled_case import ALL, DONE, PER_NODE, TRAINER, WORLD, ScheduledCase
 
-from harness import ABORT, wait_until
+from harness import ABORT, binary, wait_until
 
 STARTERS = (("srun", PER_NODE), ("openmpi", PER_NODE), ("hydra", 1))
 FAILING = 9  # a rank of n3
@@ -86,7 +86,7 @@ class SchedulerEndingTest(ScheduledCase):
     def test_a_requeued_job_saves_and_runs_again(self):
         self.write("train.py", TRAINER)
         gate = self.gate()
-        words = " ".join(f"'{word}'" for word in ("srun", *self.launcher_words(1, DONE)))
+        words = " ".join(f"'{word}'" for word in ("srun", binary(), *self.launcher_words(1, DONE)))
         self.write("job.sh", f"#!/bin/sh\nexec {words}\n", 0o755)
         self.run_slurm(["sbatch", "-N4", "--ntasks-per-node=1", "--requeue", "--open-mode=append", "-o", "out",
                         "job.sh"], check=True)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The NCCL id of a job on four hosts: the real libnccl makes it on n1, 16 stand-ins of trainers check in with it."""
 
-import glob
 import ipaddress
 import pathlib
 import re
 import sys
 import unittest
 
+from libnccl import find_libnccl
 from scheduler_case import MESH, PER_NODE, WORLD, SchedulerCase
 
 from harness import SH, binary
@@ -18,14 +18,6 @@ ADDRESS = slice(12, 16)  # in an id: eight random bytes, family, port, address
 
 # sh -c TRAINER sh PYTHON CHECK_IN
 TRAINER = 'env >"env.$PADDLE_TRAINER_ID"; exec "$1" -IS "$2"'
-
-
-def find_libnccl():
-    found = [path for folder in ("lib64", "lib", "targets/*/lib")
-             for path in glob.glob(f"/usr/local/cuda*/{folder}/libnccl.so.2")]
-    if not found:
-        raise unittest.SkipTest("no libnccl.so.2 below /usr/local/cuda*: nothing here can make an NCCL id")
-    return found[0]
 
 
 class NcclTest(SchedulerCase):
@@ -59,25 +51,25 @@ class NcclTest(SchedulerCase):
             following = self.addresses[(rank + 1) % WORLD // PER_NODE]
             self.assertEqual(lines, [(str(rank), str(WORLD), following)])
 
-    def test_under_srun_with_four_launchers_a_node(self):
+    def test_all_check_in_under_srun_with_four_launchers_a_node(self):
         done = self.srun(*MESH, binary(), *self.words())
         self.ids()
         self.assert_ended(done)
         self.assert_all_checked_in()
 
-    def test_under_mpirun_with_one_launcher_a_node(self):
+    def test_all_check_in_under_mpirun_with_one_launcher_a_node(self):
         done = self.openmpi(binary(), *self.words())
         self.ids()
         self.assert_ended(done)
         self.assert_all_checked_in()
 
-    def test_the_step_over_tcp(self):
+    def test_all_check_in_in_a_step_over_tcp(self):
         done = self.srun("--mpi=none", *MESH, binary(), *self.words())
         self.ids()
         self.assert_ended(done)
         self.assert_all_checked_in()
 
-    def test_launchers_that_were_started_by_hand(self):
+    def test_all_check_in_where_launchers_were_started_by_hand(self):
         runs = {host: self.start_on(host, f"--ips={self.ips}", *self.words()) for host in self.names}
         self.wait_all(runs)
         self.ids()

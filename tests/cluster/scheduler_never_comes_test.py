@@ -28,11 +28,11 @@ class NeverComesTest(SchedulerCase):
                            rf"\(--bootstrap_timeout\); .* or {starter} cannot connect its nodes", done.stderr)
         self.assertTrue(hosts and set(hosts) <= {"n1", "n2", "n4"} and len(set(hosts)) == len(hosts), done.stderr)
 
-    def test_under_srun(self):
+    def test_srun_ends_it_and_the_others_say_for_what_they_waited(self):
         done = self.run_without_n3(lambda words: self.srun("--kill-on-bad-exit=1", *SINGLE, *words))
         self.assert_step_and_host(done, "srun")
 
-    def test_under_mpirun(self):
+    def test_mpirun_ends_it_and_the_others_say_for_what_they_waited(self):
         done = self.run_without_n3(lambda words: self.openmpi(*words))
         self.assert_ended(done, 75)
         self.assert_step_and_host(done, "mpirun")

@@ -6,11 +6,11 @@ import os
 import signal
 import unittest
 
-from restart_test import ARRIVE, LONG_PAUSE, NO_PAUSE, Rounds, fails, table_in
+from restart_case import ARRIVE, LONG_PAUSE, NO_PAUSE, Rounds, fails
 from scheduled_case import PER_NODE, WORLD, ScheduledCase
-from test_hosts import HOSTS
 
-from harness import SH, Launch, binary, stat_fields
+from harness import SH, launcher_of
+from rounds_table import only_table
 
 FAILING = 9  # a rank of n3
 CAUSE = f"rank {FAILING} on 10.77.0.3 failed: exit code 7"
@@ -23,15 +23,10 @@ STARTERS = (("srun", (), 1), ("srun", (), PER_NODE), ("srun", ("--mpi=none",), P
 class Step(Rounds):
     """A job under one of them."""
 
-    def __init__(self, case, run, folder):
+    def __init__(self, case, folder, start):
         super().__init__(case, folder, WORLD)
-        self._run = run
-        self.run = None
+        self.run = start()
         self.pids = {}
-
-    def start(self):
-        self.run = self._run()
-        return self
 
     def wait_for(self, number):
         self.pids = self.wait_round(number, self.run.running, self.run.told)
@@ -41,9 +36,8 @@ class Step(Rounds):
         self.go()
 
     def launcher(self, rank):
-        """The pid of the rank's launcher: the guard is in between."""
-        guard = int(stat_fields(self.pids[rank])[1])
-        return int(stat_fields(guard)[1])
+        """The pid of the rank's launcher."""
+        return launcher_of(self.pids[rank])
 
     def assert_ends(self, *status):
         self.run.wait()
@@ -54,9 +48,8 @@ class Step(Rounds):
             self.case.assertEqual(self.run.err.count(text), 1, f"{text!r} in\n{self.run.told()}")
 
     def assert_table(self, *causes):
-        rows, count = table_in(self.run.err)
-        self.case.assertEqual(count, 1, self.run.told())
-        self.case.assertEqual(rows, [(number, number, 4, WORLD, cause) for number, cause in enumerate(causes)])
+        self.case.assertEqual(only_table(self.case, self.run),
+                              [(number, number, 4, WORLD, cause) for number, cause in enumerate(causes)])
 
 
 class SchedulerRestartTest(ScheduledCase):
@@ -64,11 +57,8 @@ class SchedulerRestartTest(ScheduledCase):
         """In a folder of its own; --max_restart is 1."""
         program, *rest = self.starter_words(starter, per_host)
         command = [f"--nproc_per_node={PER_NODE}", "--max_restart=1", *options, SH, "-c", ARRIVE + then]
-        known = {name: str(value) for name, value in {**self.slurm.env, **self.mpi.env}.items()}
         folder = self.base / f"job{len(self.launches)}"
-        prefix = [*HOSTS, "run", "--name", self.hosts.name, "n1", program, *words, *rest]
-        return Step(self, lambda: Launch(self, command, program=binary(), prefix=prefix, env=known, cwd=folder),
-                    folder).start()
+        return Step(self, folder, lambda: self.start_under([program, *words, *rest], *command, cwd=folder))
 
     def start_everywhere(self, then, *options):
         """Under all starters at once, past the first gate; {what started it: Step}."""
@@ -80,10 +70,7 @@ class SchedulerRestartTest(ScheduledCase):
             step.begin()
         return steps
 
-    def scancel(self, *words):
-        self.slurm.run(["scancel", *words], check=True)
-
-    def test_a_trainer_that_fails_once(self):
+    def test_a_trainer_that_fails_once_starts_all_again(self):
         for name, step in self.start_everywhere(fails(FAILING), "--restart_pause=0.5").items():
             with self.subTest(starter=name):
                 step.wait_for(1)
@@ -98,9 +85,9 @@ class SchedulerRestartTest(ScheduledCase):
             with self.subTest(starter=name):
                 step.assert_ends(7)
                 self.assertEqual(step.rounds(), [0, 1])
-                step.assert_once("not started again: no restart is left (--max_restart 1)")
+                step.assert_once("not started again: no restart is left (--max_restart=1)")
                 step.assert_table(CAUSE, CAUSE)
-        self.assert_empty_hosts()
+        self.wait_none_left()
 
     def test_a_launcher_that_is_killed_ends_the_job(self):
         # In either round: nobody starts it again. What srun and mpirun say of it holds without restarts as well.
@@ -118,7 +105,7 @@ class SchedulerRestartTest(ScheduledCase):
                 self.assertEqual(step.rounds(), [0, 1])
                 if starter == "srun" and rank != 0:  # mpirun kills the others too, at a moment of its own
                     step.assert_once("its launcher ended without a word; stopping", "Rounds of this job")
-        self.assert_empty_hosts()
+        self.wait_none_left()
 
     def test_a_launcher_that_is_killed_in_the_first_round_leaves_restarts_unused(self):
         step = self.start_step("srun", "exec sleep 1000", NO_PAUSE)
@@ -127,7 +114,7 @@ class SchedulerRestartTest(ScheduledCase):
         step.assert_ends(128 + signal.SIGKILL)
         step.assert_once(NO_PLACE)
         self.assertEqual(step.rounds(), [0])
-        self.assert_empty_hosts()
+        self.wait_none_left()
 
     def start_pausing(self, *starters):
         steps = [self.start_step(starter, fails(FAILING), LONG_PAUSE) for starter in starters]
@@ -151,7 +138,7 @@ class SchedulerRestartTest(ScheduledCase):
                 expected = (128 + signal.SIGKILL, *([75] if starter == "openmpi" else []))
                 self.assertIn(step.run.status, expected, step.run.told())
                 self.assertEqual(step.rounds(), [0])
-        self.assert_empty_hosts()
+        self.wait_none_left()
 
     def test_a_job_that_is_cancelled_between_two_rounds_ends(self):
         (step, _), = self.start_pausing("srun")
@@ -159,7 +146,7 @@ class SchedulerRestartTest(ScheduledCase):
         step.run.wait(20)
         self.assertEqual(step.run.status, 128 + signal.SIGTERM, step.run.told())
         self.assertEqual(step.rounds(), [0])
-        self.assert_empty_hosts()
+        self.wait_none_left()
 
     def test_a_stopped_mpirun_ends_between_two_rounds(self):
         (step, _), = self.start_pausing("openmpi")
@@ -167,7 +154,7 @@ class SchedulerRestartTest(ScheduledCase):
         step.run.wait(20)
         self.assertNotEqual(step.run.status, 0)
         self.assertEqual(step.rounds(), [0])
-        self.assert_empty_hosts()
+        self.wait_none_left()
 
     def test_a_cancelled_job_is_not_started_again(self):
         # Slurm sends SIGTERM to the trainers as well, which die of it; that is no failure.
@@ -179,7 +166,7 @@ class SchedulerRestartTest(ScheduledCase):
             self.assertEqual(step.rounds(), [0])
             self.assertNotIn("starting again", step.run.err)
             self.slurm.wait_idle()
-        self.assert_empty_hosts()
+        self.wait_none_left()
 
 
 if __name__ == "__main__":

@@ -6,9 +6,7 @@ import os
 import re
 
 from surroundings_case import SurroundingsCase
-from test_hosts import HOSTS
 
-from harness import Launch, stat_fields
 from roles_case import RolesMixin, names
 
 NODES = 4
@@ -25,15 +23,9 @@ class ServersCase(RolesMixin, SurroundingsCase):
         self.dir = self.base / f"job{next(self.numbers)}"
         self.dir.mkdir()
 
-    def start_job(self, starter, *words, env=()):
-        """On n1; `starter` is what comes before the launcher."""
-        known = {name: str(value) for name, value in {**self.slurm.env, **self.mpi.env, **dict(env)}.items()}
-        prefix = [*HOSTS, "run", "--name", self.hosts.name, self.names[0], *starter]
-        return Launch(self, words, prefix=prefix, env=known)
-
     def run_job(self, starter, *words, status=0, env=()):
         self.new_folder()
-        run = self.start_job(starter, *words, env=env)
+        run = self.start_under(starter, *words, env=env)
         run.wait()
         self.assert_status(run, status)
         return run
@@ -67,7 +59,3 @@ class ServersCase(RolesMixin, SurroundingsCase):
     def world(self, all_names):
         return {name: {key: value for key, value in self.seen(name).items()
                        if OF_JOB.match(key) and not OF_NODE.match(key)} for name in all_names}
-
-    def launcher(self, pid):
-        """Of a server or worker: the guard is in between."""
-        return int(stat_fields(int(stat_fields(pid)[1]))[1])

@@ -12,7 +12,7 @@ from scheduler_case import ERROR, MUNGE
 from scheduler_servers_case import NODES, SERVERS, SUCCESS, USUAL, WORKERS, ServersCase
 from test_hosts import HERE
 
-from harness import binary, comm, wait_until
+from harness import binary, comm, launcher_of
 from roles_case import LISTS, names, roles
 
 ALIKE = (*USUAL, "--start_port=6170")
@@ -52,7 +52,7 @@ class StartTest(ServersCase):
                 self.assert_whole(run, SERVERS, WORKERS)
                 self.assertEqual(self.world(SERVERS + WORKERS), self.reference())
 
-    def test_workers_that_cannot_be_shared_evenly_and_free_ports(self):
+    def test_workers_need_neither_be_shared_evenly_nor_have_named_ports(self):
         servers, workers = names("server", 2 * NODES), names("worker", 3 * NODES)
         for launchers in (1, 2):
             run = self.run_job(self.per_node(launchers), "--server_num=2", "--worker_num=3", *roles("server.7=late:1"))
@@ -67,13 +67,13 @@ class StartTest(ServersCase):
         self.assert_told(run, silent)
         self.assertEqual(self.read("reached.worker.0"), "2\n")
 
-    def test_heterogeneous_workers_stage_by_stage(self):
+    def test_heterogeneous_workers_are_listed_stage_by_stage(self):
         heter = names("heter", 2 * NODES)
         worlds = []
         for launchers in (1, 2):
             self.new_folder()
             gate = self.gate()
-            run = self.start_job(self.per_node(launchers), *ALIKE, "--heter_worker_num=1;1", *roles("worker.0=hold"))
+            run = self.start_under(self.per_node(launchers), *ALIKE, "--heter_worker_num=1;1", *roles("worker.0=hold"))
             self.wait_roles((*SERVERS, *WORKERS, *heter))
             gate.open()
             run.wait()
@@ -111,12 +111,8 @@ class EndTest(ServersCase):
         """(run, {name: pid}) with all workers at a gate that stays shut."""
         self.new_folder()
         self.gate()
-        run = self.start_job(starter, *USUAL, *options, *roles(*HELD))
+        run = self.start_under(starter, *USUAL, *options, *roles(*HELD))
         return run, self.wait_roles(SERVERS + WORKERS)
-
-    def cancel(self):
-        jobs = self.slurm.run(["squeue", "-h", "-o", "%A"], check=True).stdout.split()
-        self.slurm.run(["scancel", *jobs], check=True)
 
     def assert_ends(self, run, status, *texts, without=()):
         """And all but these had their SIGTERM, and are gone."""
@@ -124,13 +120,13 @@ class EndTest(ServersCase):
         self.assert_status(run, status)
         self.assert_told(run, *texts)
         self.wait_stopped(*(name for name in SERVERS + WORKERS if name not in without))
-        wait_until(lambda: not self.hosts.leftovers(), lambda: str(self.hosts.leftovers()))
+        self.wait_none_left()
 
     def test_a_failing_worker_is_the_jobs_end(self):
         for starter in (self.per_node(2), self.mpirun(1)):
             self.new_folder()
             self.gate()
-            run = self.start_job(starter, *USUAL, *roles(*HELD, "worker.5=exit:7"))
+            run = self.start_under(starter, *USUAL, *roles(*HELD, "worker.5=exit:7"))
             run.wait()
             self.assert_status(run, 7)
             self.assertEqual(re.findall("ABORT!!!.*", run.err), [self.abort_line(8, "worker", 5)], run.told())
@@ -148,14 +144,14 @@ class EndTest(ServersCase):
                               (self.per_node(2), "server.0"), (self.mpirun(2), "worker.3")):
             with self.subTest(name=name, starter=starter[0]):
                 run, pids = self.start_held(starter)
-                os.kill(self.launcher(pids[name]), signal.SIGKILL)
+                os.kill(launcher_of(pids[name]), signal.SIGKILL)
                 self.assert_ends(run, KILLED)
                 if starter[0] == "srun":  # mpirun kills the others too, at a moment of its own
                     self.assert_told(run, "was lost: its launcher ended without a word")
 
     def test_a_killed_launcher_without_processes_is_not_missed(self):
         run, pids = self.start_held(self.per_node(4))
-        busy = set(map(self.launcher, pids.values()))
+        busy = set(map(launcher_of, pids.values()))
         idle = [pid for host, pid, _ in self.hosts.leftovers() if host == "n2" and comm(pid) == "paddle-launch"
                 and pid not in busy]
         self.assertEqual(len(idle), 2)
@@ -171,22 +167,22 @@ class EndTest(ServersCase):
         # Slurm with proctrack/linuxproc sends its SIGTERM to servers and workers too.
         for launchers in (1, 2):
             run, _ = self.start_held(self.per_node(launchers))
-            self.cancel()
+            self.scancel(self.slurm_job())
             self.assert_ends(run, STOPPED, "was stopped by SIGTERM")
             self.assertNotIn("ABORT", run.err, run.told())
             self.slurm.wait_idle()
 
-    def test_a_stopped_mpirun(self):
+    def test_a_stopped_mpirun_stops_servers_and_workers(self):
         run, _ = self.start_held(self.mpirun(2))
         run.send(signal.SIGTERM)
         self.assert_ends(run, 1, "was stopped by SIGTERM")  # as mpirun always does then
 
-    def test_a_job_cancelled_before_its_workers_start(self):
+    def test_a_job_cancelled_before_its_workers_start_starts_none(self):
         self.new_folder()
-        run = self.start_job(self.per_node(2), *USUAL, "--server_wait=600", *roles("server.3=deaf"))
+        run = self.start_under(self.per_node(2), *USUAL, "--server_wait=600", *roles("server.3=deaf"))
         self.wait_roles(SERVERS)
         self.wait_told(run, "waiting for servers to listen: server 3 (10.77.0.4:")
-        self.cancel()
+        self.scancel(self.slurm_job())
         run.wait()
         self.assert_status(run, STOPPED)
         self.wait_stopped(*SERVERS)

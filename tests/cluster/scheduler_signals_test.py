@@ -17,9 +17,6 @@ KILLED = 128 + signal.SIGKILL
 
 
 class SlurmSignalsTest(ScheduledCase):
-    def scancel(self, *words):
-        self.slurm.run(["scancel", *words], check=True)
-
     def assert_stopped_and_saved(self, job):
         self.assert_ends(job, STOPPED)
         self.assert_saved(job)
@@ -78,13 +75,13 @@ class SlurmSignalsTest(ScheduledCase):
             return "sending Ctrl-C to" in job.run.err
         wait_until(again, job.run.told)
         self.assert_ends(job, KILLED)
-        self.assert_empty_hosts()
+        self.wait_none_left()
 
     def test_sigterm_at_srun_ends_all(self):
         job = self.start_job("srun", 1, per_host=1)
         job.run.send(signal.SIGTERM)
         self.assert_ends(job, KILLED)
-        self.assert_empty_hosts()
+        self.wait_none_left()
 
 
 class MpirunSignalsTest(ScheduledCase):

@@ -107,7 +107,7 @@ class ConsoleTest(SchedulerCase):
             with self.subTest(job):
                 done = start(self.command(job, *options))
                 self.assert_ran(done, job)
-                self.assert_once(done, f"--ips 10.77.0.1,10.77.0.9 is not what counts: {way} started this job on "
+                self.assert_once(done, f"--ips=10.77.0.1,10.77.0.9 is not what counts: {way} started this job on "
                                  f"{truth}")
 
     def test_ips_that_fit_are_no_warning(self):

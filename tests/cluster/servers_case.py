@@ -4,7 +4,6 @@ follow the order of the hosts. Its processes are end_to_end/trainers/roles.py.""
 
 from cluster_case import ClusterCase
 
-from harness import wait_until
 from roles_case import RolesMixin, names, roles
 
 SERVERS = ("10.77.0.1:6270", "10.77.0.3:6271", "10.77.0.1:6272")
@@ -38,9 +37,6 @@ class ServersCase(RolesMixin, ClusterCase):
         """Another job in the same test."""
         for path in [*self.dir.glob("*.worker.*"), *self.dir.glob("*.server.*")]:
             path.unlink()
-
-    def wait_none_left(self):
-        wait_until(lambda: not self.hosts.leftovers(), lambda: f"left: {self.hosts.leftovers()}")
 
     def assert_none_started(self, kind="worker"):
         self.assertEqual([path.name for path in self.dir.glob(f"ready.{kind}.*")], [])

@@ -60,9 +60,7 @@ class CompletionTest(ServersCase):
             with self.subTest(host=host):
                 runs = self.start_job("--grace=1", *roles("server.1=stubborn"))
                 self.wait_stopped("server.1")
-                killed = runs.pop(host)
-                killed.send(signal.SIGKILL)
-                killed.wait()
+                self.kill_launcher(runs.pop(host))
                 self.assert_all_end(runs, 0)
                 self.wait_none_left()
                 self.again()
@@ -97,7 +95,7 @@ class AbortTest(ServersCase):
                 self.assertTrue(all(map(self.was_stopped, ALL_WORKERS)))
                 self.again()
 
-    def test_a_server_that_fails_before_the_workers_start_elsewhere(self):
+    def test_a_server_that_fails_before_the_workers_start_elsewhere_ends_all(self):
         runs = self.start_job("--server_wait=600", *roles("server.0=deaf", "server.1=exit:3"))
         self.assert_all_end(runs, 3)
         self.assert_abort(runs, "server", 1)
@@ -108,9 +106,7 @@ class AbortTest(ServersCase):
         for host, (kind, places) in lost.items():
             with self.subTest(host=host):
                 runs, _ = self.start_kept()
-                killed = runs.pop(host)
-                killed.send(signal.SIGKILL)
-                killed.wait()
+                self.kill_launcher(runs.pop(host))
                 self.assert_all_end(runs, 75)
                 self.assert_all_told(runs, re.compile(rf"node {re.escape(self.hosts.address(host))}.* was lost"))
                 self.assert_abort(runs, kind, places)
@@ -140,7 +136,7 @@ class AbortTest(ServersCase):
                 self.assertTrue(all(map(self.was_stopped, ALL_SERVERS + ALL_WORKERS)))
                 self.again()
 
-    def test_a_signal_while_servers_are_waited_for(self):
+    def test_a_signal_while_servers_are_waited_for_ends_all(self):
         runs = self.start_job("--server_wait=600", *roles("server.1=deaf"))
         self.wait_roles(ALL_SERVERS)
         runs["n2"].send(signal.SIGTERM)

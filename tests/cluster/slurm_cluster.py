@@ -11,7 +11,6 @@ daemons die with the hosts, however the test ends, and no file outlives them.
 import os
 import pathlib
 import shutil
-import signal
 import stat
 import subprocess
 
@@ -26,7 +25,7 @@ DAEMONS = ("munged", "slurmctld", "slurmd")
 STEP = "slurmstepd"
 CONTROLLER_PORT = 6817
 START_SECONDS = 60.0
-GPUS = 4
+GPUS = 4  # of a node, unless SlurmCluster(hosts, gpus=8) says otherwise
 LISTENING = "0A"  # in /proc/net/tcp
 
 # What a name of slurm.conf is set to unless SlurmCluster(hosts, NAME=value) says otherwise.
@@ -59,7 +58,7 @@ SETTINGS = {
     "KillWait": 5,
     "GresTypes": "gpu",
 }
-NODE = f"Sockets=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=64000 Gres=gpu:{GPUS} State=UNKNOWN"
+NODE = "Sockets=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=64000 Gres=gpu:{} State=UNKNOWN"
 
 
 def require_slurm():
@@ -67,9 +66,10 @@ def require_slurm():
 
 
 class SlurmCluster(FrontEnd):
-    def __init__(self, hosts, **settings):
+    def __init__(self, hosts, *, gpus=GPUS, **settings):
         super().__init__(hosts, {"SLURM_CONF": CONF, **OPEN_MPI})
         self._settings = {**SETTINGS, **settings}
+        self._gpus = gpus
         self._daemons = []
 
     def __enter__(self):
@@ -153,19 +153,19 @@ class SlurmCluster(FrontEnd):
         folder.mkdir()
         for name in ("state", "spool"):
             (folder / name).mkdir()
-        for number in range(GPUS):  # Slurm takes nothing but devices; these are /dev/null
+        for number in range(self._gpus):  # Slurm takes nothing but devices; these are /dev/null
             os.mknod(folder / f"nvidia{number}", stat.S_IFCHR | 0o666, os.makedev(1, 3))
         (folder / "munge.key").touch(0o600)
         (folder / "munge.key").write_bytes(key)
         (folder / "slurm.conf").write_text(self._slurm_conf())
-        (folder / "gres.conf").write_text(f"AutoDetect=off\nName=gpu File={FOLDER}/nvidia[0-{GPUS - 1}]\n")
+        (folder / "gres.conf").write_text(f"AutoDetect=off\nName=gpu File={FOLDER}/nvidia[0-{self._gpus - 1}]\n")
         # Nothing here uses cgroups, but slurmd loads a plugin for them, and that for v1 asks nothing of the machine.
         (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
 
     def _slurm_conf(self):
         lines = [f"{name}={value}" for name, value in self._settings.items()]
         lines.append(f"SlurmctldHost={self.nodes[0]}({self.hosts.address(self.nodes[0])})")
-        lines += [f"NodeName={host} NodeAddr={self.hosts.address(host)} {NODE}" for host in self.nodes]
+        lines += [f"NodeName={host} NodeAddr={self.hosts.address(host)} {NODE.format(self._gpus)}" for host in self.nodes]
         lines.append("PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP")
         return "\n".join(lines) + "\n"
 

@@ -15,7 +15,7 @@ INTERRUPTED = (130, -signal.SIGINT)
 LINE = re.compile(r"(?m)^rank (\d+) of (\d+) on (\w+)$")
 
 
-class StartTest(ClusterCase):
+class StartCase(ClusterCase):
     def endpoints(self, log_dir):
         lines = self.read(f"{log_dir}/endpoints.log").splitlines()
         self.assertEqual(lines[0], "PADDLE_TRAINER_ENDPOINTS:")
@@ -43,6 +43,8 @@ class StartTest(ClusterCase):
                 self.assertEqual((env["PADDLE_RANK_IN_NODE"], env["PADDLE_NNODES"]), (str(place), "4"))
                 self.assertEqual(env["PADDLE_MASTER"].split(":")[0], whole[0].split(":")[0])
 
+
+class StartTest(StartCase):
     def test_nodes_start_in_any_order_and_seconds_apart(self):
         runs = {"n3": self.start_node("n3", SH, "-c", RECORD)}
         self.wait_told(runs["n3"], "waiting for the first node, 10.77.0.1:6060-6069: connection refused")
@@ -85,7 +87,7 @@ class StartTest(ClusterCase):
         self.assert_one_world(self.start_nodes(SH, "-c", RECORD, ips="n1,n2,n3,n4"), self.names)
 
     def start_job(self, name, *options, text=None):
-        """A job that holds at the gate, ready.NAME.RANK when a trainer is there."""
+        """A job that holds at the gate; env.NAME.RANK is there when a trainer is."""
         text = text or f"exec 3<gate; env >env.{name}.$PADDLE_TRAINER_ID; read _ <&3 || :"
         return {host: self.start_on(host, f"--ips={self.ips}", "--nproc_per_node=1", f"--log_dir={name}.{host}",
                                     *options, SH, "-c", text) for host in self.names}
@@ -163,9 +165,7 @@ class StartTest(ClusterCase):
     def test_the_hub_starts_again_while_the_others_still_wait(self):
         runs = self.start_nodes(SH, "-c", RECORD, hosts=["n1", "n2", "n3"])
         self.wait_told(runs["n1"], "waiting for 1 of 4 nodes: 10.77.0.4 (")
-        first = runs.pop("n1")
-        first.send(signal.SIGKILL)
-        first.wait()
+        self.kill_launcher(runs.pop("n1"))
         self.wait_all_told(runs, "waiting for the first node")
         runs["n1"] = self.start_node("n1", SH, "-c", RECORD)
         runs["n4"] = self.start_node("n4", SH, "-c", RECORD)
@@ -180,14 +180,11 @@ class StartTest(ClusterCase):
             self.assertIn(run.wait(5), INTERRUPTED, run.told())
 
 
-class DebianNamesTest(ClusterCase):
+class DebianNamesTest(StartCase):
     HOSTS = {"debian_names": True}
 
     def test_a_name_that_is_127_0_1_1_at_home_works(self):
-        runs = self.start_nodes(SH, "-c", RECORD, ips="n1,n2,n3,n4")
-        StartTest.assert_one_world(self, runs, self.names)
-
-    endpoints, logs_in = StartTest.endpoints, StartTest.logs_in
+        self.assert_one_world(self.start_nodes(SH, "-c", RECORD, ips="n1,n2,n3,n4"), self.names)
 
 
 if __name__ == "__main__":

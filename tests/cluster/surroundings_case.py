@@ -9,27 +9,32 @@ import unittest
 from cluster_case import ClusterCase
 from mpi_run import MpiRun, require_mpich, require_openmpi
 from slurm_cluster import SlurmCluster, require_slurm
+from test_hosts import HOSTS
+
+from harness import Launch
 
 _clusters = {}  # of the module that is running, by their hosts
 
 
-def shared_slurm(hosts):
-    """One cluster for all classes of a module that have the same hosts."""
+def shared_slurm(hosts, options):
+    """One cluster for all classes of a module that have the same hosts; the first says how it is."""
     if hosts.name not in _clusters:
         if not _clusters:
             unittest.addModuleCleanup(_clusters.clear)
-        _clusters[hosts.name] = unittest.enterModuleContext(SlurmCluster(hosts))
+        _clusters[hosts.name] = unittest.enterModuleContext(SlurmCluster(hosts, **options))
     return _clusters[hosts.name]
 
 
 class SurroundingsCase(ClusterCase):
+    SLURM = {}  # options of SlurmCluster
+
     @classmethod
     def setUpClass(cls):
         require_slurm()
         require_openmpi()
         require_mpich()
         super().setUpClass()
-        cls.slurm = shared_slurm(cls.hosts)
+        cls.slurm = shared_slurm(cls.hosts, cls.SLURM)
         cls.hosts = cls.slurm.inhabited
         cls.mpi = MpiRun(cls.hosts)
 
@@ -61,6 +66,27 @@ class SurroundingsCase(ClusterCase):
     def hydra(self, *words, per_host=1, options=(), **how):
         return self.mpi.run(self.mpi.hydra(words, per_host=per_host, options=options), cwd=self.dir,
                             base=self.environment(), **how)
+
+    def starter_words(self, starter, per_host):
+        """What comes before a launcher of which srun, openmpi or hydra start so many on each host."""
+        if starter == "srun":
+            return ["srun", "-N4", f"--ntasks-per-node={per_host}"]
+        return getattr(self.mpi, starter)([], per_host=per_host)
+
+    def start_under(self, starter, *args, env=(), **how):
+        """A launcher with these arguments, on n1; `starter` is what comes before it."""
+        known = {**self.slurm.env, **self.mpi.env, **dict(env)}
+        return Launch(self, args, prefix=[*HOSTS, "run", "--name", self.hosts.name, self.names[0], *starter],
+                      env={name: str(value) for name, value in known.items()}, **how)
+
+    def slurm_job(self):
+        """The number of the only job."""
+        jobs = self.slurm.run(["squeue", "-h", "-o", "%A"], check=True).stdout.split()
+        self.assertEqual(len(jobs), 1)
+        return jobs[0]
+
+    def scancel(self, *words):
+        self.slurm.run(["scancel", *words], check=True)
 
     def compile_mpi(self, compiler, name, text):
         """A program of that name in the test's directory."""

@@ -72,13 +72,13 @@ class SurroundingsTest(SurroundingsCase):
             self.slurm.cancel_all()
             self.assert_hello(start, world, per_node, tries - 1)
 
-    def test_openmpi_by_srun_and_mpirun(self):
+    def test_openmpi_runs_by_srun_and_mpirun(self):
         hello = self.compile_mpi("mpicc.openmpi", "hello", HELLO)
         self.assert_hello(lambda: self.srun("--mpi=pmix", *MESH, hello))
         self.assert_hello(lambda: self.openmpi(hello, per_host=4))
         self.assert_hello(lambda: self.openmpi(hello), 4, 1)
 
-    def test_mpich_by_hydra_and_srun(self):
+    def test_mpich_runs_by_hydra_and_srun(self):
         hello = self.compile_mpi("mpicc.mpich", "hello", HELLO)
         self.assert_hello(lambda: self.hydra(hello, per_host=4))
         self.assert_hello(lambda: self.hydra(hello), 4, 1)
@@ -99,11 +99,11 @@ class SurroundingsTest(SurroundingsCase):
         told = self.told_by_tasks("PMIX_RANK", "--mpi=none")
         self.assertEqual(told, {rank: (f"n{rank // PER_NODE + 1}", "-") for rank in range(WORLD)})
 
-    def test_cyclic_distribution(self):
+    def test_cyclic_distribution_deals_tasks_round_the_hosts(self):
         told = self.told_by_tasks("PMIX_RANK", "--distribution=cyclic")
         self.assertEqual(told, {rank: (f"n{rank % 4 + 1}", str(rank)) for rank in range(WORLD)})
 
-    def test_gpus_of_a_node_and_of_a_task(self):
+    def test_tasks_see_the_gpus_of_their_node_or_their_own(self):
         told = self.told_by_tasks("CUDA_VISIBLE_DEVICES", "--gpus-per-node=4")
         self.assertEqual({value for _, value in told.values()}, {"0,1,2,3"})
         told = self.told_by_tasks("CUDA_VISIBLE_DEVICES", "--gpus-per-task=1")
@@ -111,7 +111,7 @@ class SurroundingsTest(SurroundingsCase):
         told = self.told_by_tasks("CUDA_VISIBLE_DEVICES")
         self.assertEqual({value for _, value in told.values()}, {"-"})
 
-    def test_exit_status_of_a_failing_task(self):
+    def test_the_exit_status_of_a_failing_task_is_the_starters(self):
         fail = 'test "$SLURM_PROCID" != 5 || exit 7'
         self.assertEqual(self.srun(*MESH, SH, "-c", fail).returncode, 7)
         self.assertEqual(self.openmpi(SH, "-c", "test $OMPI_COMM_WORLD_RANK != 3 || exit 7").returncode, 7)
@@ -127,7 +127,7 @@ class SurroundingsTest(SurroundingsCase):
         self.assertGreaterEqual(time.monotonic() - begin, 4.5)  # KillWait=5
         self.assertEqual(run.wait(DEADLINE), 128 + signal.SIGKILL)
 
-    def test_batch_job(self):
+    def test_a_batch_job_runs_on_all_hosts(self):
         script = self.write("job.sh", "#!/bin/sh\nsrun hostname\n", 0o755)
         self.rows(self.run_slurm(["sbatch", "-N4", "-o", "out", script]))
         self.slurm.wait_idle()  # sbatch --wait looks only every few seconds

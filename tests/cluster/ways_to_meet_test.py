@@ -38,14 +38,14 @@ class CloudTest(ClusterCase):
         self.assert_status(run, 2)
         self.assert_told(run, "10.77.0.1,10.77.0.3", self.ips, "PADDLE_TRAINERS")
 
-    def test_one_node_without_cards(self):
+    def test_one_node_may_have_no_cards(self):
         run = self.start_on("n2", *RECORD, env=self.cloud("n2", PADDLE_TRAINERS="10.77.0.2", PADDLE_TRAINER_ID="0",
                                                          TRAINER_PORTS_NUM="1"))
         run.wait()
         self.assert_status(run, 0)
         self.assertEqual(self.environment_of(0)["PADDLE_TRAINER_ENDPOINTS"], "10.77.0.2:7164")
 
-    def test_several_nodes_without_cards(self):
+    def test_several_nodes_may_have_no_cards(self):
         runs = {host: self.start_on(host, f"--log_dir=log.{host}", *RECORD,
                                     env=self.cloud(host, TRAINER_PORTS_NUM="1")) for host in self.names}
         self.assert_all_end(runs, 0)
@@ -73,12 +73,12 @@ class MasterTest(ClusterCase):
         self.assertEqual(len(texts), 1, texts)
         self.assertEqual([line.split(":")[0] for line in texts.pop().splitlines()[1:]], hosts)
 
-    def test_equal_counts(self):
+    def test_nodes_with_equal_counts_follow_their_addresses(self):
         counts = dict.fromkeys(self.names, 2)
         self.assert_all_end(self.start_master(counts), 0)
         self.assert_places(self.names, counts)
 
-    def test_unequal_counts(self):
+    def test_nodes_may_have_unequal_counts(self):
         counts = {"n1": 1, "n2": 3, "n3": 2, "n4": 1}
         self.assert_all_end(self.start_master(counts), 0)
         self.assert_places(self.names, counts)
@@ -101,17 +101,17 @@ class MasterTest(ClusterCase):
                             0)
         self.assert_places(self.names, counts)
 
-    def test_two_launchers_with_one_rank(self):
+    def test_two_launchers_with_one_rank_are_refused(self):
         runs = self.start_master(dict.fromkeys(self.names, 1), {"n2": ["--rank=1"], "n3": ["--rank=1"]})
         self.assert_all_end(runs, 1)
-        self.assert_all_told(runs, "two launchers claim --rank 1: process ", " on n2", " on n3")
+        self.assert_all_told(runs, "two launchers claim --rank=1: process ", " on n2", " on n3")
 
-    def test_a_master_that_never_comes(self):
+    def test_a_master_that_never_comes_is_told(self):
         runs = self.start_master({"n2": 1, "n3": 1}, {"n2": ["--bootstrap_timeout=2"], "n3": ["--bootstrap_timeout=2"]})
         self.assert_all_end(runs, 75)
         self.assert_all_told(runs, "the first node, 10.77.0.1:7000, was not reached within 2 s")
 
-    def test_a_trainer_dies_on_a_master_job_with_unequal_counts(self):
+    def test_a_trainer_that_dies_among_unequal_counts_ends_all_with_its_code(self):
         trainer = (SH, "-c", "[ $PADDLE_TRAINER_ID = 4 ] && exit 9; exec sleep 1000")
         runs = {host: self.start_on(host, f"--master={self.MASTER}", "--nnodes=4", f"--nproc_per_node={place + 1}",
                                     f"--log_dir=log.{host}", *trainer) for place, host in enumerate(self.names)}

@@ -96,13 +96,13 @@ class Tasks(unittest.TestCase):
 
 
 class UnderOpenMpi(Tasks):
-    def test_mpi(self):
+    def test_mpi_brings_four_tasks_together(self):
         self.assert_all_ok(under_openmpi(plugin("mpi-openmpi")), r"Open MPI \d+\.\d+\.\S+")
 
-    def test_pmix(self):
+    def test_pmix_brings_four_tasks_together(self):
         self.assert_all_ok(under_openmpi(plugin("pmix")), r"OpenPMIx \d+\.\d+\.\S+")
 
-    def test_mpi_inside_pmix(self):
+    def test_mpi_works_inside_pmix(self):
         self.assert_all_ok(under_openmpi(plugin("pmix"), plugin("mpi-openmpi")), "Open MPI .* in OpenPMIx .*")
 
     def test_abort_ends_all_tasks_with_its_status(self):
@@ -112,7 +112,7 @@ class UnderOpenMpi(Tasks):
 
 
 class UnderMpich(Tasks):
-    def test_mpi(self):
+    def test_mpi_brings_four_tasks_together(self):
         self.assert_all_ok(under_mpich(plugin("mpi-mpich")), r"MPICH \d+\.\d+\S*")
 
     def test_abort_ends_all_tasks_with_its_status(self):

@@ -9,8 +9,7 @@ import unittest
 from harness import SH, LauncherCase, alive, children, comm, free_port_run, program_named_by, wait_until
 
 # What differs from run to run, or belongs to a file of its own.
-OF_ONE_RUN = {"PADDLE_TRAINER_ENDPOINTS", "PADDLE_CURRENT_ENDPOINT", "PADDLE_MASTER", "POD_NAME",
-              "PADDLE_GLOO_FS_PATH",
+OF_ONE_RUN = {"PADDLE_TRAINER_ENDPOINTS", "PADDLE_CURRENT_ENDPOINT", "PADDLE_MASTER", "POD_NAME", "PADDLE_GLOO_FS_PATH",
               "PADDLE_LAUNCH_NCCL_ID", "_", "PWD", "SHLVL", "OLDPWD"}
 
 
@@ -63,11 +62,11 @@ class EnvironmentTest(SpawnCase):
             self.assertEqual(len(ours["PADDLE_TRAINER_ENDPOINTS"].split(",")), len(ranks))
             self.assertEqual(ours["PADDLE_CURRENT_ENDPOINT"], ours["PADDLE_TRAINER_ENDPOINTS"].split(",")[rank])
 
-    def test_is_that_of_a_launched_trainer(self):
+    def test_the_environment_is_that_of_a_launched_trainer(self):
         proxies = {"http_proxy": "http://proxy", "FLAGS_selected_gpus": "7"}
         self.assert_as_launched(["--nproc_per_node=3"], proxies, TRY_NPROCS="3")
 
-    def test_with_cards_too(self):
+    def test_the_environment_with_cards_is_that_of_a_launched_trainer(self):
         assume = {"PADDLE_LAUNCH_ASSUME_GPUS": "1"}
         self.assert_as_launched(["--gpus=4,5"], assume, TRY_GPUS="4,5")
 
@@ -85,11 +84,11 @@ class RunTest(SpawnCase):
         run = self.spawn("rank")
         self.assertEqual(len(self.lines(run)) - 1, len(os.sched_getaffinity(0)))
 
-    def test_cards_by_name(self):
+    def test_cards_may_be_named(self):
         run = self.spawn("rank", TRY_GPUS="4,5", PADDLE_LAUNCH_ASSUME_GPUS="1")
         self.assertEqual(sorted(self.lines(run))[1:], ["rank 0 of 2 cards 4", "rank 1 of 2 cards 5"])
 
-    def test_the_first_of_the_visible_cards(self):
+    def test_the_first_of_the_visible_cards_are_used(self):
         run = self.spawn("rank", nprocs=2, CUDA_VISIBLE_DEVICES="7,5,3", PADDLE_LAUNCH_ASSUME_GPUS="1")
         self.assertEqual(sorted(self.lines(run))[1:], ["rank 0 of 2 cards 0", "rank 1 of 2 cards 1"], run.told())
 
@@ -105,13 +104,13 @@ class RunTest(SpawnCase):
         run = self.spawn("unflushed")
         self.assertEqual(run.out, b"before, once\nwithin\nafter\n")
 
-    def test_logs_where_a_directory_is_named(self):
+    def test_there_are_logs_where_a_directory_is_named(self):
         run = self.spawn("rank", nprocs=2, TRY_LOG_DIR="logs")
         self.assert_status(run, 0)
         self.assertEqual(sorted(os.listdir(self.dir / "logs")), ["endpoints.log", "workerlog.0", "workerlog.1"])
         self.assertEqual(self.trainer_bytes(1, "logs"), b"rank 1 of 2 cards (none)\nerror output of rank 1\n")
 
-    def test_several_after_each_other_and_the_memory_of_the_program(self):
+    def test_several_may_follow_each_other_and_leave_the_memory_of_the_program_alone(self):
         run = self.spawn("several")
         self.assert_status(run, 0)
         lines = self.lines(run)
@@ -138,13 +137,13 @@ class FailureTest(SpawnCase):
         self.assert_told(run, "rank 1 ended with an exception: no such loss: 42")
         self.assert_abort_line(run, 3, [1])
 
-    def test_any_exception(self):
+    def test_an_exception_of_any_type_is_a_failure(self):
         self.assertEqual(self.error(self.spawn("throw_int", nprocs=2))[4], "an exception that is no std::exception")
 
-    def test_an_exit_code(self):
+    def test_an_exit_code_is_told(self):
         self.assertEqual(self.error(self.spawn("exit", nprocs=2)), (1, 7, 0, 7, "", "rank 1 failed: exit code 7"))
 
-    def test_a_signal(self):
+    def test_a_signal_is_told(self):
         rank, code, number, status, message, what = self.error(self.spawn("signal", nprocs=2))
         self.assertEqual((rank, code, number, status, message), (1, 0, signal.SIGSEGV, 139, ""))
         self.assertIn("killed by SIGSEGV", what)
@@ -155,7 +154,7 @@ class FailureTest(SpawnCase):
         self.assertEqual((rank, status), (-1, 2))
         self.assertIn("has 2: call spawn before the first thread is started", what)
 
-    def test_options_that_cannot_be(self):
+    def test_options_that_cannot_be_are_refused(self):
         for env, text in (({"TRY_NPROCS": "0"}, "nprocs is 0"), ({"TRY_GPUS": "4,x"}, "4,x"),
                           ({"TRY_NPROCS": "3", "TRY_GPUS": "4,5"},
                            "The number of selected devices(2) is not equal to the number of spawn processes(3)"),
@@ -177,7 +176,7 @@ class SeveralNodesTest(SpawnCase):
         return [self.start_spawn(how, nprocs=2, TRY_IPS=",".join(nodes), POD_IP=node, PADDLE_LAUNCH_PORT=port)
                 for node in nodes]
 
-    def test_ranks_of_all_nodes(self):
+    def test_ranks_count_over_all_nodes(self):
         runs = self.start_both("rank")
         for place, run in enumerate(runs):
             run.wait()
@@ -194,7 +193,7 @@ class SeveralNodesTest(SpawnCase):
 
 
 class HandleTest(SpawnCase):
-    def test_join_for_and_pids(self):
+    def test_join_for_says_whether_all_have_ended_and_pids_are_theirs(self):
         run = self.spawn("join_for", nprocs=2)
         self.assert_status(run, 0)
         lines = self.lines(run)
@@ -203,7 +202,7 @@ class HandleTest(SpawnCase):
                          ["join_for 0", "join_for 1", "again 1"])
         self.assertEqual(pids, [self.read(f"ready.{rank}").strip() for rank in range(2)])
 
-    def test_stop_and_the_end_of_the_handle(self):
+    def test_stop_and_the_end_of_the_handle_leave_nothing(self):
         run = self.spawn("stop", nprocs=2)
         self.assert_status(run, 0)
         lines = self.lines(run)
@@ -226,6 +225,15 @@ class LeftoversTest(SpawnCase):
         run.send(signal.SIGKILL)
         run.wait()
         self.assert_gone([launcher, *pids.values()])
+
+    def test_nothing_stays_when_a_program_that_ignores_sigterm_is_killed(self):
+        def deaf():
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        run = self.start_spawn("wait", nprocs=2, TRY_GRACE="600000", preexec_fn=deaf)
+        pids = self.wait_ready(2)
+        run.send(signal.SIGKILL)
+        run.wait()
+        self.assert_gone(pids.values())
 
     def test_nothing_stays_when_the_program_ends_without_joining(self):
         run = self.spawn("exit_without_join", nprocs=2, TRY_NO_JOIN="1")

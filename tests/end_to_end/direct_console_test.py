@@ -43,7 +43,7 @@ class DirectConsoleTest(LauncherCase):
                                 READY + "[ $PADDLE_TRAINER_ID = 1 ] && exit 7; sleep 60", cwd=self.with_gate())
         self.assert_status(run, 7)
         self.assert_abort_line(run, 2, [1])
-        self.assert_told(run, "log       none: it wrote straight to the console (--console direct)")
+        self.assert_told(run, "log       none: it wrote straight to the console (--console=direct)")
         self.assertNotIn("cannot be read", run.err)
         self.assertNotIn("could not be written", run.err)
 

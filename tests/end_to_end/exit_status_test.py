@@ -7,7 +7,7 @@ import signal
 import sys
 import unittest
 
-from harness import HOLD, SH, LauncherCase, alive, state, wait_until
+from harness import HOLD, SH, LauncherCase, alive, binary, state, wait_until
 
 NOT_TERMINATING = {signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCHLD, signal.SIGURG,
                    signal.SIGWINCH, signal.SIGCONT}
@@ -50,8 +50,8 @@ class ExitStatusTest(LauncherCase):
         # Python resets nothing but SIGPIPE for its children, so an ignored signal stays ignored there.
         text = ("import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "
                 "os.execv(sys.argv[1], sys.argv[1:])")
-        run = self.run_launcher("--nproc_per_node=1", sys.executable, "-c", text, os.environ["PADDLE_LAUNCH_BINARY"],
-                                "--quiet", "--log_dir=inner", "--nproc_per_node=2", SH, "-c", "exit 7")
+        run = self.run_launcher("--nproc_per_node=1", sys.executable, "-c", text, binary(), "--quiet",
+                                "--log_dir=inner", "--nproc_per_node=2", SH, "-c", "exit 7")
         self.assert_status(run, 7)
 
     def test_ranks_that_failed_before_our_sigterm_are_all_named_in_ascending_order(self):
@@ -103,12 +103,13 @@ class ExitStatusTest(LauncherCase):
 
     def test_a_trainer_that_ends_early_with_0_is_fine(self):
         gate = self.gate()
-        early = "if [ $PADDLE_TRAINER_ID != 2 ]; then echo $$ >early.$PADDLE_TRAINER_ID; exit 0; fi; "
+        early = ("me=$PADDLE_TRAINER_ID; if [ $me != 2 ]; then echo $$ >.early.$me; mv .early.$me early.$me; exit 0; "
+                 "fi; ")
         text = early + HOLD + "echo late"
         run = self.start("--nproc_per_node=3", SH, "-c", text)
-        pids = [int(self.wait_file("early.0") or 0), int(self.wait_file("early.1") or 0)]
+        pids = [int(self.wait_file(f"early.{rank}")) for rank in range(2)]
         self.wait_ready([2])
-        self.assert_gone(pid for pid in pids if pid)
+        self.assert_gone(pids)
         self.assertTrue(run.running(), run.told())
         gate.open()
         run.wait()

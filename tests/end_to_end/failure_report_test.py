@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import ABORT, HOLD, SH, LauncherCase, alive, sanitizer_options, wait_until
+from harness import ABORT, FAIL_1, HOLD, SH, LauncherCase, alive, sanitizer_options, wait_until
 
 NOTICE = re.compile(r"^(INFO|WARNING|ERROR) \d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} paddle-launch\] rank ", re.M)
 
@@ -172,8 +172,7 @@ class FailureReportTest(LauncherCase):
 
     def test_the_notice_comes_at_once_and_abort_when_all_are_gone(self):
         gate = self.gate()
-        run = self.start("--nproc_per_node=2", "--grace=600", SH, "-c", "trap '' TERM; " + HOLD
-                         + "[ $PADDLE_TRAINER_ID = 1 ] && exit 7; exec sleep 1000")
+        run = self.start("--nproc_per_node=2", "--grace=600", SH, "-c", "trap '' TERM; " + FAIL_1)
         pids = self.wait_ready(2)
         gate.open()
         wait_until(lambda: "rank 1 failed: exit code 7; stopping 1 other" in run.err, run.told)

@@ -8,7 +8,7 @@ import re
 import time
 import unittest
 
-from harness import HOLD, READY, SH, LauncherCase, Terminal, wait_until
+from harness import HOLD, READY, SH, LauncherCase, Terminal, variables_in, wait_until
 
 START = re.compile(rb"^==== paddle-launch .*$", re.M)
 STAMP = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} paddle-launch\] "
@@ -310,7 +310,7 @@ class BannerTest(LauncherCase):
                          r"First process distributed environment info \(Only For Debug\):\s*$")
         self.assertEqual(head.split(), ["Distributed", "Envs", "Value"])
         self.assertEqual(head.index("Value"), 42)
-        values = dict(line.split("=", 1) for line in self.read("env.0").splitlines() if "=" in line)
+        values = variables_in(self.read("env.0"))
         shown = {}
         for row in rows:
             key, value = row[:42].rstrip(), row[42:].rstrip()
@@ -337,8 +337,7 @@ class BannerTest(LauncherCase):
             path = self.base / f"both.{number}"
             with open(path, "ab") as file:
                 self.run_launcher(f"--log_dir=log.{number}", "--nproc_per_node=1", SH, "-c", "echo the trainer",
-                                  stdout=file,
-                                  stderr=file)
+                                  stdout=file, stderr=file)
             return path.read_text()
 
         with concurrent.futures.ThreadPoolExecutor(8) as pool:  # crowded, so that the order is tried in many ways

@@ -8,8 +8,7 @@ import time
 import unittest
 
 from harness import (DEADLINE, HOLD, SH, LauncherCase, alive, belonging_to, compile_trainer, describe, python_trainer,
-                     state,
-                     wait_until)
+                     state, wait_until)
 
 RECORDER = python_trainer("recorder.py")
 ESCAPE = python_trainer("escape.py")
@@ -45,9 +44,9 @@ class NoLeftoversTest(LauncherCase):
         self.assertGreaterEqual(time.monotonic() - began, 0.9)
         self.assert_nothing_left()
 
-    def test_a_launcher_killed_while_it_stops_its_trainers(self):
+    def test_a_launcher_killed_while_it_stops_its_trainers_leaves_nothing(self):
         self.gate()
-        run = self.start("--nproc_per_node=3", "--grace=2", *RECORDER)
+        run = self.start("--nproc_per_node=3", "--grace=1", *RECORDER)
         pids = self.wait_ready(3)
         run.send(signal.SIGTERM)
         wait_until(lambda: all((self.dir / f"signals.{rank}").read_text() for rank in range(3)), "SIGTERM at all")
@@ -101,7 +100,7 @@ class NoLeftoversTest(LauncherCase):
         run.wait()
         self.assert_status(run, 0)
 
-    def test_children_that_try_to_get_away_when_the_job_is_stopped(self):
+    def test_children_that_try_to_get_away_are_gone_when_the_job_is_stopped(self):
         run = self.start("--nproc_per_node=2", "--grace=0.5", *ESCAPE, "stay")
         pids = self.wait_escaped(2)
         self.assertTrue(all(map(alive, pids)), describe(pids))
@@ -111,7 +110,7 @@ class NoLeftoversTest(LauncherCase):
         self.assert_gone(pids, 10)
         self.assert_nothing_left()
 
-    def test_children_that_try_to_get_away_when_the_launcher_is_killed(self):
+    def test_children_that_try_to_get_away_are_gone_when_the_launcher_is_killed(self):
         run = self.start("--nproc_per_node=2", "--grace=0.5", *ESCAPE, "stay")
         pids = self.wait_escaped(2)
         run.send(signal.SIGKILL)
@@ -119,7 +118,7 @@ class NoLeftoversTest(LauncherCase):
         self.assert_gone(pids)
         self.assert_nothing_left()
 
-    def test_children_that_try_to_get_away_from_a_failing_trainer(self):
+    def test_children_that_try_to_get_away_are_gone_when_a_trainer_fails(self):
         run = self.start("--nproc_per_node=2", "--grace=0.5", *ESCAPE, "exit", "7")
         run.wait()
         pids = [int(pid) for rank in range(2) if (self.dir / f"escaped.{rank}").exists()
@@ -129,7 +128,7 @@ class NoLeftoversTest(LauncherCase):
         self.assert_gone(pids, 10)
         self.assert_nothing_left()
 
-    def test_background_children_of_trainers_that_ended_with_0(self):
+    def test_background_children_of_trainers_that_ended_with_0_are_stopped(self):
         text = ("sleep 1000 & echo $! >>kids; setsid sleep 1000 & echo $! >>kids; "
                 "(setsid sleep 1000 & echo $! >>kids); exit 0")
         run = self.run_launcher("--nproc_per_node=2", "--grace=1", SH, "-c", text)
@@ -139,7 +138,7 @@ class NoLeftoversTest(LauncherCase):
         self.assert_gone(kids, 10)
         self.assert_nothing_left()
 
-    def test_escaped_children_of_trainers_that_ended_with_0(self):
+    def test_escaped_children_of_trainers_that_ended_with_0_are_stopped(self):
         run = self.run_launcher("--nproc_per_node=2", "--grace=0.5", *ESCAPE, "exit", "0")
         self.assert_status(run, 0)
         self.assert_gone(self.wait_escaped(2), 10)
@@ -161,7 +160,7 @@ class NoLeftoversTest(LauncherCase):
         beat = self.dir / "beat"
         wait_until(lambda: beat.exists() and beat.stat().st_size > 20, run.told)
 
-    def test_a_fork_storm_when_the_job_is_stopped(self):
+    def test_a_fork_storm_is_over_when_the_job_is_stopped(self):
         run = self.storming()
         self.wait_for_storm(run)
         run.send(signal.SIGTERM)
@@ -169,14 +168,14 @@ class NoLeftoversTest(LauncherCase):
         self.assert_status(run, 143)
         self.calm()
 
-    def test_a_fork_storm_when_the_launcher_is_killed(self):
+    def test_a_fork_storm_is_over_when_the_launcher_is_killed(self):
         run = self.storming()
         self.wait_for_storm(run)
         run.send(signal.SIGKILL)
         run.wait()
         self.calm()
 
-    def test_a_fork_storm_left_by_trainers_that_ended_with_0(self):
+    def test_a_fork_storm_left_by_trainers_that_ended_with_0_is_over(self):
         run = self.storming("0")
         run.wait()
         self.assert_status(run, 0)
@@ -199,7 +198,7 @@ class NoLeftoversTest(LauncherCase):
         finally:
             self.clear_up()
 
-    def test_a_launcher_killed_while_it_starts_64_trainers(self):
+    def test_a_launcher_killed_while_it_starts_64_trainers_leaves_nothing(self):
         for logs in (0, 1, 4, 16, 32, 48, 60, 64):
             with self.subTest(logs=logs):
                 run = self.start_64_until(logs)
@@ -207,7 +206,7 @@ class NoLeftoversTest(LauncherCase):
                 run.wait()
                 self.assert_nothing_left_here()
 
-    def test_a_guard_killed_while_it_starts_64_trainers(self):
+    def test_a_guard_killed_while_it_starts_64_trainers_leaves_nothing(self):
         for logs in (1, 32, 64):
             with self.subTest(logs=logs):
                 run = self.start_64_until(logs)
@@ -216,7 +215,7 @@ class NoLeftoversTest(LauncherCase):
                 self.assert_status(run, 1)
                 self.assert_nothing_left_here()
 
-    def test_a_launcher_told_to_stop_while_it_starts_64_trainers(self):
+    def test_a_launcher_told_to_stop_while_it_starts_64_trainers_leaves_nothing(self):
         for logs in (1, 32, 64):
             with self.subTest(logs=logs):
                 run = self.start_64_until(logs)

@@ -7,15 +7,11 @@ import signal
 import socket
 import unittest
 
-from harness import LauncherCase, belonging_to, wait_until
+from harness import DEADLINE, LauncherCase, free_port_run
 from roles_case import RolesMixin, names, roles
 
 
-class ParameterServerCase(RolesMixin, LauncherCase):
-    pass
-
-
-class StartTest(ParameterServerCase):
+class StartTest(RolesMixin, LauncherCase):
     def test_servers_first_workers_when_they_listen_and_servers_go_when_workers_are_done(self):
         run = self.run_launcher("--server_num=2", "--worker_num=3", *roles("server.1=late:1"))
         self.assert_status(run, 0)
@@ -57,22 +53,16 @@ class StartTest(ParameterServerCase):
             self.assertIn(f"{name} of 2", shown)
         self.assertIn("server 0", shown)
 
-    def test_lists_on_this_node_and_ports_of_the_list(self):
-        ports = self.free_ports(3)
-        run = self.run_launcher(f"--servers=127.0.0.1:{ports[0]}", f"--workers=127.0.0.1:{ports[1]},127.0.0.1:{ports[2]}",
-                                *roles())
+    def test_lists_on_this_node_give_their_ports(self):
+        first = free_port_run(3)
+        workers = f"--workers=127.0.0.1:{first + 1},127.0.0.1:{first + 2}"
+        run = self.run_launcher(f"--servers=127.0.0.1:{first}", workers, *roles())
         self.assert_status(run, 0)
         self.assert_lists(1, 2)
-        self.assertEqual(self.seen("worker.1")["PADDLE_PORT"], str(ports[2]))
-
-    def free_ports(self, count):
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            first = found.getsockname()[1]
-        return [min(first, 60000) + i for i in range(count)]
+        self.assertEqual(self.seen("worker.1")["PADDLE_PORT"], str(first + 2))
 
     def test_start_port_gives_servers_workers_and_gloo_their_ports_in_turn(self):
-        first = self.free_ports(1)[0]
+        first = free_port_run(4)
         run = self.run_launcher("--server_num=1", "--worker_num=2", *roles(), env={"FLAGS_START_PORT": str(first)})
         self.assert_status(run, 0)
         self.assertEqual(self.seen("server.0")["PADDLE_PORT"], str(first))
@@ -99,7 +89,7 @@ class StartTest(ParameterServerCase):
         self.assert_status(run, 0)
         self.assertEqual(self.seen("worker.0")["PADDLE_WITH_GLOO"], "1")
 
-    def test_heterogeneous_workers_by_stages(self):
+    def test_heterogeneous_workers_run_by_stages_and_are_stopped(self):
         gate = self.gate()
         run = self.start("--server_num=1", "--worker_num=2", "--heter_worker_num=1;2", *roles("worker.1=hold"))
         self.wait_roles(names("heter", 3))
@@ -156,7 +146,7 @@ class StartTest(ParameterServerCase):
         self.assertEqual(logs, ["serverlog.0", "workerlog.0", "workerlog.1"])
         self.assertFalse((self.dir / "log").exists())
 
-    def test_the_old_variables_on_request(self):
+    def test_the_old_variables_are_there_on_request(self):
         run = self.run_launcher("--server_num=1", "--worker_num=1", "--legacy_env", *roles())
         self.assert_status(run, 0)
         server, worker = self.seen("server.0"), self.seen("worker.0")
@@ -176,9 +166,9 @@ class StartTest(ParameterServerCase):
         self.assertNotIn("PADDLE_MASTER", env)
 
 
-class EndTest(ParameterServerCase):
+class EndTest(RolesMixin, LauncherCase):
     def test_a_failing_worker_aborts_the_job_with_its_code(self):
-        run = self.run_launcher("--server_num=1", "--worker_num=2", "--grace=2",
+        run = self.run_launcher("--server_num=1", "--worker_num=2", "--grace=0.5",
                                 *roles("worker.1=exit:7", "worker.0=stubborn"))
         self.assert_status(run, 7)
         self.assert_told(run, self.abort_line(2, "worker", 1), "rank 1 failed: exit code 7")
@@ -195,7 +185,7 @@ class EndTest(ParameterServerCase):
         self.assertTrue(self.was_stopped("server.0"))
         self.assertTrue(self.was_stopped("worker.1"))
 
-    def test_a_server_that_fails_before_the_workers_start(self):
+    def test_a_server_that_fails_before_the_workers_start_ends_the_job(self):
         run = self.run_launcher("--server_num=2", "--worker_num=2", "--server_wait=600",
                                 *roles("server.0=deaf", "server.1=exit:3"))
         self.assert_status(run, 3)
@@ -218,10 +208,10 @@ class EndTest(ParameterServerCase):
         self.assert_status(run, 0)
 
     def test_a_stubborn_server_is_killed_and_that_is_success(self):
-        run = self.run_launcher("--server_num=1", "--worker_num=1", "--grace=1", *roles("server.0=stubborn"))
+        run = self.run_launcher("--server_num=1", "--worker_num=1", "--grace=0.5", *roles("server.0=stubborn"))
         self.assert_status(run, 0)
 
-    def test_an_interrupt_while_servers_are_waited_for(self):
+    def test_an_interrupt_while_servers_are_waited_for_ends_the_job(self):
         run = self.start("--server_num=1", "--worker_num=1", "--server_wait=600", *roles("server.0=deaf"))
         self.wait_roles(["server.0"])
         run.send(signal.SIGTERM)
@@ -235,14 +225,14 @@ class EndTest(ParameterServerCase):
         self.wait_roles(["server.0", "worker.0", "worker.1"])
         run.send(signal.SIGKILL)
         run.wait()
-        wait_until(lambda: not belonging_to(self.base), "all gone")
+        self.assert_nothing_left(DEADLINE)
 
-    def test_the_launcher_killed_while_workers_are_held_back(self):
+    def test_the_launcher_killed_while_workers_are_held_back_leaves_nothing(self):
         run = self.start("--server_num=1", "--worker_num=1", "--server_wait=600", *roles("server.0=deaf"))
         self.wait_roles(["server.0"])
         run.send(signal.SIGKILL)
         run.wait()
-        wait_until(lambda: not belonging_to(self.base), "all gone")
+        self.assert_nothing_left(DEADLINE)
         self.assertFalse((self.dir / "ready.worker.0").exists())
 
 

@@ -13,7 +13,7 @@ class ReportTest(LauncherCase):
     def report(self, name="end.json"):
         return json.loads(self.read(name))
 
-    def test_success(self):
+    def test_a_job_that_completed_has_no_failures(self):
         run = self.run_launcher("--nproc_per_node=2", "--report=end.json", SH, "-c", ":")
         self.assert_status(run, 0)
         report = self.report()
@@ -42,7 +42,7 @@ class ReportTest(LauncherCase):
         self.assertEqual((first["code"], first["signal"], first["signal_number"]), (0, "SIGKILL", 9))
         self.assertEqual((first["core_dumped"], first["log"]), (False, None))
 
-    def test_an_interrupt(self):
+    def test_an_interrupt_is_nobodys_failure(self):
         self.gate()
         run = self.start("--nproc_per_node=2", "--report=end.json", SH, "-c", HOLD)
         self.wait_ready(2)
@@ -51,14 +51,15 @@ class ReportTest(LauncherCase):
         report = self.report()
         self.assertEqual((report["status"], report["kind"], report["first"]), (143, "interrupted", None))
 
-    def test_a_program_that_cannot_be_executed(self):
+    def test_a_program_that_cannot_be_executed_is_named(self):
         broken = self.write("broken", "no #! line", 0o755)
         run = self.run_launcher("--report=end.json", str(broken))
+        self.assert_status(run, 126)
         report = self.report()
-        self.assertEqual((report["status"], report["kind"]), (run.status, "not_started"))
+        self.assertEqual((report["status"], report["kind"]), (126, "not_started"))
         self.assertIn("broken", report["text"])
 
-    def test_a_lost_guard(self):
+    def test_a_lost_guard_is_told(self):
         self.gate()
         run = self.start("--nproc_per_node=2", "--report=end.json", SH, "-c", HOLD)
         self.wait_ready(2)
@@ -95,7 +96,7 @@ class ReportTest(LauncherCase):
         self.assertIn("--console=nonsense", report["text"])
         self.assertIn(report["text"], run.err)
 
-    def test_a_script_that_is_not_there(self):
+    def test_a_script_that_is_not_there_is_a_failed_launch(self):
         run = self.run_launcher("--report=end.json", "none.py")
         self.assert_status(run, 2)
         self.assertEqual(self.report()["kind"], "launch_failed")
@@ -105,7 +106,7 @@ class ReportTest(LauncherCase):
                              ("/dev/null", "is not a regular file")):
             run = self.run_launcher(f"--report={name}", SH, "-c", "echo >started")
             self.assert_status(run, 2)
-            self.assert_told(run, f"--report {name}" if name != "." else "--report ", reason, "name a file")
+            self.assert_told(run, f"--report={name}" if name != "." else "--report=", reason, "name a file")
         self.assertEqual(os.listdir(self.dir), [])
         self.assertFalse(os.path.isfile("/dev/null"))
 

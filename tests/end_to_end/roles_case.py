@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of jobs with parameter servers have in common, on one node and on several: trainers/roles.py."""
 
-from harness import DEADLINE, python_trainer, wait_until
+from harness import DEADLINE, python_trainer, variables_in, wait_until
 
 LISTS = {"server": "PADDLE_PSERVERS_IP_PORT_LIST", "worker": "PADDLE_TRAINER_ENDPOINTS",
          "heter": "PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST"}
@@ -22,7 +22,7 @@ class RolesMixin:
     """For a LauncherCase."""
 
     def seen(self, name):
-        return dict(line.split("=", 1) for line in self.read(f"env.{name}").splitlines() if "=" in line)
+        return variables_in(self.read(f"env.{name}"))
 
     def moment(self, what, name):
         return float(self.read(f"{what}.{name}"))

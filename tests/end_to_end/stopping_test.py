@@ -6,11 +6,12 @@ import signal
 import time
 import unittest
 
-from harness import HOLD, SH, LauncherCase, alive, pending, python_trainer, state, status_field, wait_until
+from harness import (HOLD, MANY_SECONDS, SH, LauncherCase, alive, pending, python_trainer, state, status_field,
+                     wait_until)
 
 DEAF = "trap '' TERM; " + HOLD
 RECORDER = python_trainer("recorder.py")
-MANY_SECONDS = 45.0  # far more than a loaded machine needs, far less than the graces below
+LATER = 0.7  # seconds, between two interrupts that count as two: at least 0.5
 
 
 class StoppingTest(LauncherCase):
@@ -103,7 +104,7 @@ class StoppingTest(LauncherCase):
         run.wait(MANY_SECONDS)
         self.assert_status(run, 143)
 
-    def test_no_grace_at_all(self):
+    def test_no_grace_at_all_kills_at_once(self):
         self.gate()
         run = self.start("--nproc_per_node=2", "--grace=0", SH, "-c", DEAF)
         pids = self.wait_ready(2)
@@ -120,7 +121,7 @@ class StoppingTest(LauncherCase):
                 pids = self.wait_ready(2)
                 run.send(number)
                 self.wait_told_to_stop(range(2))
-                time.sleep(0.7)  # the rule is "at least 0.5 s after the first"
+                time.sleep(LATER)
                 run.send(number)
                 run.wait(MANY_SECONDS)
                 self.assert_status(run, 128 + number)
@@ -138,7 +139,7 @@ class StoppingTest(LauncherCase):
         wait_until(lambda: "rank 1 failed" in run.err, run.told)
         run.send(signal.SIGINT)
         self.wait_taken(run, signal.SIGINT)
-        time.sleep(0.7)
+        time.sleep(LATER)
         run.send(signal.SIGINT)
         run.wait(MANY_SECONDS)
         self.assert_status(run, 137)  # the first cause stays the verdict
@@ -169,7 +170,7 @@ class StoppingTest(LauncherCase):
         pids = self.wait_ready(2)
         run.send(signal.SIGTERM)
         self.wait_told_to_stop(range(2))
-        time.sleep(0.6)  # later than the half second after which an interrupt would count
+        time.sleep(LATER)
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGTERM):
             run.send(number)
             self.wait_taken(run, number)
@@ -233,7 +234,7 @@ class StoppingTest(LauncherCase):
         self.assert_status(run, 0)
         self.assertEqual(run.out, b"survived\n")
 
-    def test_the_nohup_program_itself(self):
+    def test_the_nohup_program_itself_protects_them(self):
         run = self.run_launcher("--nproc_per_node=1", SH, "-c", "kill -HUP $$; kill -HUP $PPID; echo survived",
                                 prefix=["nohup"])
         self.assert_status(run, 0)
@@ -269,7 +270,7 @@ class StoppingTest(LauncherCase):
         run.wait(MANY_SECONDS)
         self.assert_status(run, 143)
 
-    def test_sigterm_before_the_trainers_are_up(self):
+    def test_sigterm_before_the_trainers_are_up_ends_the_launcher(self):
         for delay in (0.0, 0.002, 0.004, 0.008, 0.016, 0.032):
             with self.subTest(delay=delay):
                 run = self.start("--nproc_per_node=16", f"--log_dir=log.{delay}", "/bin/sleep", "1000")

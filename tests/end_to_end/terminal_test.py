@@ -7,8 +7,7 @@ import time
 import unittest
 
 from harness import (HOLD, READY, SH, LauncherCase, Terminal, binary, children, comm, python_trainer, stat_fields,
-                     state,
-                     wait_until)
+                     state, wait_until)
 
 RECORDER = python_trainer("recorder.py")
 
@@ -62,7 +61,7 @@ class TerminalTest(LauncherCase):
         wait_until(lambda: terminal.foreground() == int(stat_fields(pid)[2]), terminal.told)
         terminal.type(b"\x03")
         terminal.wait_screen(b"interrupted\n")
-        self.assertEqual(terminal.wait_event("exited")[0], "exited")
+        self.assertEqual(terminal.wait_event("exited"), ["exited", "5"])
 
     def test_hanging_up_the_terminal_ends_the_job(self):
         self.gate()
@@ -95,7 +94,7 @@ class TerminalTest(LauncherCase):
     def test_ctrl_z_stops_the_trainers_and_fg_continues_them(self):
         self.suspend_and_continue(2)
 
-    def test_ctrl_z_with_the_trainer_in_the_foreground(self):
+    def test_ctrl_z_stops_a_trainer_in_the_foreground_and_fg_continues_it(self):
         self.suspend_and_continue(1)
 
     def test_a_suspended_job_can_be_ended(self):
@@ -109,7 +108,7 @@ class TerminalTest(LauncherCase):
         self.assertEqual(terminal.wait_event("exited"), ["exited", "143"])
         self.assert_gone(pids.values())
 
-    def test_sigtstp_without_job_control(self):
+    def test_sigtstp_stops_a_job_and_bg_continues_it(self):
         gate = self.gate()
         terminal = Terminal(self, ["--nproc_per_node=2", SH, "-c", HOLD])
         pids = self.wait_ready(2)
@@ -130,7 +129,7 @@ class TerminalTest(LauncherCase):
         os.kill(guard, signal.SIGSTOP)  # nobody can stop the trainers now
         wait_until(lambda: state(guard) == "T", "the guard to stand still")
         terminal.type(b"\x1a")
-        time.sleep(0.5)
+        time.sleep(0.5)  # in which a launcher that did not wait for them would stop
         self.assertNotEqual(state(terminal.pid), "T", "the launcher was stopped before its trainers")
         os.kill(guard, signal.SIGCONT)
         terminal.wait_event("stopped")

@@ -36,6 +36,10 @@ class WrongUseTest(WrongUseCase):
         self.refuse("--absolutely_unlike_anything", *OK, names=["--absolutely_unlike_anything"])
         self.refuse("-x", *OK, names=["-x"])
 
+    def test_help_takes_all_and_nothing_else(self):
+        self.refuse("--help=every", names=["--help=every", "--help=all"])
+        self.refuse("--help=", *OK, names=["--help=all"])
+
     def test_a_missing_script(self):
         self.refuse(names=["training_script"])
         self.refuse("--nproc_per_node=2", names=["training_script"])
@@ -345,18 +349,18 @@ class RightUseTest(LauncherCase):
         return run.out.decode().replace("]\n", "]").strip()
 
     def test_help_is_on_stdout(self):
-        for option in ("-h", "--help"):
+        everyday = ("usage", "--gpus", "--ips", "--log_dir", "--run_mode", "--servers", "--worker_num",
+                    "--elastic_server", "--dry_run", "training_script", "exit status")
+        groups = ("Base Parameters", "Collective Parameters", "Parameter-Server Parameters", "Elastic Parameters")
+        for option, words in (("-h", everyday), ("--help", everyday), ("--help=all", everyday + groups)):
             run = self.run_launcher(option)
             self.assertEqual((run.status, run.err), (0, ""), run.told())
-            text = run.out.decode()
-            for word in ("usage", "Base Parameters", "Collective Parameters", "Parameter-Server Parameters",
-                         "Elastic Parameters", "--gpus", "--ips", "--log_dir", "--run_mode", "--servers",
-                         "--worker_num",
-                         "--elastic_server", "--dry_run", "training_script"):
-                self.assertIn(word.lower(), text.lower())
+            for word in words:
+                self.assertIn(word.lower(), run.out.decode().lower())
+            self.assertEqual(run.out.decode().count("\n") <= 48, words == everyday, run.told())
         self.assertEqual(os.listdir(self.dir), [])
 
-    def test_version(self):
+    def test_the_version_is_on_stdout(self):
         run = self.run_launcher("--version")
         self.assertEqual((run.status, run.err), (0, ""), run.told())
         self.assertRegex(run.out.decode(), r"\d+\.\d+")
@@ -389,7 +393,7 @@ class RightUseTest(LauncherCase):
                                 env={"PATH": "/nowhere"})
         self.assertEqual((run.status, run.out.decode().strip()), (0, sys.executable), run.told())
 
-    def test_a_module(self):
+    def test_a_module_runs_as_under_python(self):
         (self.dir / "package").mkdir()
         self.write("package/__init__.py", "")
         self.write("package/train.py", "import sys\nprint(__name__, sys.argv[1:])\n")
@@ -397,9 +401,12 @@ class RightUseTest(LauncherCase):
                                 env={"PATH": self.python_on_path()})
         self.assertEqual((run.status, run.out), (0, b"__main__ ['-x', '--gpus=1']\n"), run.told())
 
-    def test_a_program_is_found_on_path_only_without_a_slash(self):
-        run = self.run_launcher("--nproc_per_node=1", "true")
-        self.assertIn(run.status, (0, 2), run.told())  # found on PATH, or refused as no file: never 127
+    def test_a_program_without_a_slash_is_looked_for_on_path_and_then_here(self):
+        self.write("only_here", "#!/bin/sh\necho here\n", 0o755)
+        for name, status, out in (("true", 0, b""), ("only_here", 0, b"here\n"), ("./true", 2, b"")):
+            with self.subTest(name=name):
+                run = self.run_launcher("--nproc_per_node=1", name)
+                self.assertEqual((run.status, run.out), (status, out), run.told())
 
     def test_fleetrun_is_the_same_program(self):
         link = self.base / "fleetrun"
@@ -427,7 +434,7 @@ class RightUseTest(LauncherCase):
         self.assert_status(run, 0)
         self.assertRegex(run.out.decode(), rf"^{address}:\d+,{address}:\d+\n$".replace(".", r"\."))
 
-    def test_a_conflict_there_is_not(self):
+    def test_cards_beside_a_list_of_one_node_are_no_conflict(self):
         run = self.run_launcher("--assume_gpus", "--gpus=0", "--ips=127.0.0.1", "/bin/true")
         self.assert_status(run, 0)
 

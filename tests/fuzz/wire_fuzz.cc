@@ -65,7 +65,6 @@ void try_handshake(Handshake::Role role, std::string_view bytes) {
 void try_etcd(std::string_view bytes) {
   constexpr std::string_view kPrefix = "/paddle/j/";
   for (const int status : {200, 400, 401, 404, 503}) judge(status, bytes);
-  verdict_of(bytes);
   read_watch(bytes, kPrefix);
   read_txn(bytes);
   read_grant(bytes);

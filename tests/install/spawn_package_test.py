@@ -120,14 +120,18 @@ class SpawnPackageTest(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, "2 stopped\n"), done.stderr)
 
     def test_nothing_points_back_to_where_it_was_built(self):
-        for file in self.prefix.rglob("*.cmake"):
+        files = list(self.prefix.rglob("*.cmake"))
+        self.assertTrue(files)
+        for file in files:
             text = file.read_text()
             self.assertNotIn(str(SOURCE), text, file)
             self.assertNotIn(str(self.base / "first"), text, file)
 
     def test_the_header_needs_nothing_but_the_standard_library(self):
         header = (self.prefix / "include" / "paddle_launch" / "spawn.h").read_text()
-        for name in re.findall(r"#include (\S+)", header):
+        names = re.findall(r"#include (\S+)", header)
+        self.assertIn("<functional>", names)
+        for name in names:
             self.assertRegex(name, r"^<[a-z_/]+(\.h)?>$")
 
     def test_the_library_shows_its_api_alone(self):

@@ -24,7 +24,7 @@ class FailureTest(ProgramCase):
         self.assertEqual(soon, "True", run.told())
         return eval(shown), run
 
-    def test_an_exception(self):
+    def test_an_exception_is_raised_in_the_parent_with_its_traceback(self):
         (rank, code, signal, text), run = self.failure("""\
 def work():
     if RANK == "1":
@@ -52,16 +52,16 @@ def work():
 """)
         self.assertEqual(rank, 1)
 
-    def test_an_exit_code(self):
+    def test_an_exit_code_is_told(self):
         told, _ = self.failure("def work():\n    sys.exit(7) if RANK == '1' else time.sleep(60)\n")
         self.assertEqual(told, [1, 7, None, "Process 1 terminated with exit code 7."])
 
-    def test_an_exit_with_words(self):
+    def test_the_words_of_an_exit_stay_on_stderr(self):
         told, run = self.failure("def work():\n    sys.exit('no data') if RANK == '1' else time.sleep(60)\n")
         self.assertEqual(told, [1, 1, None, "Process 1 terminated with exit code 1."])
         self.assert_told(run, "no data\n")
 
-    def test_exits_that_are_none(self):
+    def test_an_empty_exit_and_an_interrupt_are_no_failures(self):
         run = self.run_program("""\
 def work():
     if RANK == "0":
@@ -72,7 +72,7 @@ print(paddle_launch.spawn(work, nprocs=2).join())
 """)
         self.assertEqual(run.out, b"True\n")
 
-    def test_a_signal(self):
+    def test_a_signal_is_told_by_its_name(self):
         told, _ = self.failure("def work():\n    signal.raise_signal(9) if RANK == '1' else time.sleep(60)\n")
         self.assertEqual(told, [1, None, "SIGKILL", "Process 1 terminated with signal SIGKILL."])
 
@@ -99,33 +99,33 @@ def work():
         self.assertIn(b"ValueError: broken", self.log(1, "logs"))
         self.assertEqual(run.err, "")
 
-    def test_a_base_exception(self):
+    def test_a_base_exception_is_raised_as_well(self):
         (rank, _, _, text), _ = self.failure("def work():\n    raise GeneratorExit('odd')\n", "work, nprocs=1")
         self.assertEqual(rank, 0)
         self.assertIn("GeneratorExit: odd", text)
 
-    def test_a_result_that_cannot_be_handed_over(self):
+    def test_a_result_that_cannot_be_handed_over_is_a_failure(self):
         (_, code, _, text), _ = self.failure("def work():\n    return lambda: 1\n", "work, nprocs=1")
         self.assertEqual(code, 1)
         self.assertIn("TypeError: what work returned cannot be handed to the parent: ", text)
 
-    def test_a_function_that_cannot_be_handed_over(self):
+    def test_a_function_that_cannot_be_handed_over_is_refused(self):
         run = self.run_program("MAIN\npaddle_launch.spawn(lambda: 1, nprocs=1)\n", status=1)
         self.assert_told(run, "cannot hand over the function or its arguments",
                          "use a function at the top level of a file")
 
-    def test_a_function_that_was_typed(self):
+    def test_a_function_that_was_typed_is_refused(self):
         text = "import paddle_launch\ndef work(): pass\npaddle_launch.spawn(work, nprocs=1)"
         run = self.run_program("", python=["-c", text], status=1)
         self.assert_told(run, "spawn(work): the function was typed")
 
-    def test_a_script_that_spawns_when_it_is_imported(self):
+    def test_a_script_that_spawns_when_it_is_imported_is_told_so(self):
         run = self.run_program("def work(): pass\npaddle_launch.spawn(work, nprocs=1)\nMAIN\npass\n", status=1)
         self.assert_told(run, "Process 0 terminated with the following error:",
                          "An attempt has been made to start a new process before the",
                          "current process has finished its bootstrapping phase.")
 
-    def test_a_script_that_fails_when_it_is_imported(self):
+    def test_a_script_that_fails_when_it_is_imported_is_a_failure(self):
         (_, code, _, text), _ = self.failure("def work(): pass\nif RANK: raise OSError('only at home')\n",
                                              "work, nprocs=1")
         self.assertEqual(code, 1)
@@ -153,7 +153,7 @@ except paddle_launch.SpawnError as error:
         self.assertTrue(run.out.startswith(b"1 [0, 1] True\n"), run.told())
         self.assertIn(b"\n\nProcess 0 raised an error as well:\n\nTraceback", run.out)
 
-    def test_a_killed_launcher(self):
+    def test_a_killed_launcher_is_told_as_such(self):
         told, _ = self.failure("""\
 def work():
     ready()
@@ -182,7 +182,8 @@ except EOFError as error:
     print(error)
 """)
         line = "Process 0 terminated with exit code 4.\n"
-        self.assertEqual(run.out.decode(), f"{line}{line}4 True\nthis process ended without a result\n")
+        self.assertEqual(run.out.decode(), f"{line}{line}4 True\n"
+                         "this process ended without a result; join() of the job tells why\n")
 
     def test_the_error_can_be_handed_on(self):
         run = self.run_program("""\

@@ -4,6 +4,7 @@
 import importlib.metadata
 import os
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -42,13 +43,31 @@ class ModuleTest(ProgramCase):
             self.assertEqual(run.out.decode(), f"{own}\n")
             self.assertNotIn("WARNING", run.err)
 
+    def test_a_launcher_in_a_virtual_environment_runs_scripts_with_that_ones_interpreter(self):
+        programs = self.base / "venv" / "bin"
+        programs.mkdir(parents=True)
+        shutil.copy(binary(), programs)
+        (programs / "fleetrun").symlink_to("paddle-launch")
+        (programs / "python").write_text("#!/bin/sh\necho the python of the environment\n")
+        (programs / "python").chmod(0o755)
+        self.write("train.py", "print('another python')\n")
+        for has_settings, words in ((False, b"another python\n"), (True, b"the python of the environment\n")):
+            if has_settings:
+                (programs.parent / "pyvenv.cfg").touch()
+            for program in ("paddle-launch", "fleetrun"):
+                run = Launch(self, ["--quiet", "train.py"], program=str(programs / program),
+                             env={"PATH": self.python_on_path()})
+                run.wait()
+                self.assert_status(run, 0)
+                self.assertEqual(run.out, words)
+
     def test_it_is_the_launcher_itself(self):
         self.write("train.py", "import sys\nsys.exit(7)\n")
         self.assert_status(self.run_module("--quiet", "train.py"), 7)
         self.assertRegex(self.run_module("--version").out.decode(), r"\d+\.\d+")
         self.assert_status(self.run_module("--no_such_option", "train.py"), 2)
 
-    def test_where_the_launchers_own_options_end(self):
+    def test_the_launchers_own_options_end_at_the_script(self):
         for words, expected in (([], False), (["--python", "x", "t.py"], True), (["--python=x"], True),
                                 (["t.py", "--python=x"], False), (["--gpus", "0", "--python=x", "t.py"], True),
                                 (["--quiet", "t.py", "--python=x"], False), (["--gpus=0", "t.py", "--python=x"], False),
@@ -57,7 +76,7 @@ class ModuleTest(ProgramCase):
             self.assertEqual(module.names_interpreter(words), expected, words)
 
     def test_options_without_a_value_are_those_of_the_help(self):
-        text = subprocess.run([binary(), "--help"], stdout=subprocess.PIPE, check=True).stdout.decode()
+        text = subprocess.run([binary(), "--help=all"], stdout=subprocess.PIPE, check=True).stdout.decode()
         bare = re.findall(r"(?m)^  (--\w+)(?:\[=\w+\])?(?:   .*)?$", text.partition("Base Parameters")[2])
         self.assertIn("--quiet", bare)
         self.assertEqual(set(bare) - module.FLAGS, set())
@@ -83,7 +102,7 @@ class FindTest(unittest.TestCase):
         patch.start()
         self.addCleanup(patch.stop)
 
-    def test_places_in_order(self):
+    def test_the_binary_is_looked_for_place_by_place(self):
         program = binary()
         folder = os.path.dirname(program)
         missing = importlib.metadata.PackageNotFoundError()

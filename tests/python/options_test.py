@@ -53,7 +53,7 @@ class OptionsTest(unittest.TestCase):
         self.start.reset_mock()
         return nprocs, arguments, [(one.category, str(one.message), os.path.basename(one.filename)) for one in told]
 
-    def test_unknown_options(self):
+    def test_unknown_options_are_refused(self):
         self.refused(ValueError, "The config option (np) of `paddle.distributed.spawn` is not supported.", np=2)
 
     def test_deprecated_options_still_count(self):
@@ -71,7 +71,7 @@ class OptionsTest(unittest.TestCase):
             with self.subTest(name):
                 self.assertIn("--gpus=4,5", self.arguments(nprocs=2, **{name: "4,5"})[1])
 
-    def test_start_methods(self):
+    def test_other_start_methods_are_warned_of_or_refused(self):
         self.refused(ValueError, "start_method='thread': there is none of this name", start_method="thread")
         for method in ("fork", "forkserver"):
             _, _, told = self.arguments(nprocs=1, start_method=method)
@@ -79,13 +79,13 @@ class OptionsTest(unittest.TestCase):
             self.assertIn("options_test.py", str(told))
         self.assertNotIn("anew", str(self.arguments(nprocs=1, start_method="spawn")))
 
-    def test_too_few_visible_cards(self):
+    def test_too_few_visible_cards_are_refused(self):
         os.environ.update(CUDA_VISIBLE_DEVICES="4,5", PADDLE_LAUNCH_ASSUME_GPUS="1")
         self.refused(RuntimeError, VISIBLE.format(2, 3), nprocs=3)
         del os.environ["CUDA_VISIBLE_DEVICES"]
         self.refused(RuntimeError, VISIBLE.format(0, 3), nprocs=3, backend="nccl")
 
-    def test_selected_cards(self):
+    def test_selected_cards_that_do_not_fit_are_refused(self):
         os.environ.update(CUDA_VISIBLE_DEVICES="4,5", PADDLE_LAUNCH_ASSUME_GPUS="1")
         for error in (RuntimeError, ValueError):  # older and newer Paddle
             self.refused(error, SELECTED.format(2, 3), nprocs=3, gpus="4,5")
@@ -98,7 +98,7 @@ class OptionsTest(unittest.TestCase):
         os.environ.update(PADDLE_LAUNCH_ASSUME_GPUS="1", CUDA_VISIBLE_DEVICES="4,5")
         self.refused(ValueError, "twice", nprocs=2, gpus="4,4")
 
-    def test_cpu_only(self):
+    def test_on_the_cpu_paddles_warning_is_given_and_several_nodes_are_refused(self):
         _, arguments, told = self.arguments(nprocs=2)
         self.assertEqual(told, [(UserWarning, CPU_ONLY, "options_test.py")])
         self.assertIn("--nproc_per_node=2", arguments)
@@ -106,23 +106,23 @@ class OptionsTest(unittest.TestCase):
                                      "127.0.0.1,127.0.0.2.", nprocs=1, ips="127.0.0.1,127.0.0.2")
         self.refused(AssertionError, "CPUONLY spawn doesn't support use paddle cloud", nprocs=1, use_paddlecloud=True)
 
-    def test_several_nodes_with_cards(self):
+    def test_several_nodes_with_cards_meet_over_tcp(self):
         os.environ["PADDLE_LAUNCH_ASSUME_GPUS"] = "1"
         _, arguments, _ = self.arguments(nprocs=1, gpus="0", ips="127.0.0.1, 127.0.0.2", node_ip="127.0.0.1")
         self.assertIn("--ips=127.0.0.1,127.0.0.2", arguments)
         self.assertNotIn("--bootstrap=solo", arguments)
 
-    def test_numbers(self):
+    def test_impossible_numbers_of_processes_are_refused(self):
         self.refused(ValueError, "nprocs=0: give 1 or more, or -1", nprocs=0)
         self.refused(TypeError, "nprocs='2': not a whole number", nprocs="2")
 
-    def test_a_grace_that_is_none(self):
+    def test_a_grace_that_is_none_is_refused(self):
         self.refused(ValueError, "--grace", nprocs=1, grace="soon")
 
-    def test_a_backend_that_is_none(self):
+    def test_a_backend_that_is_none_is_refused(self):
         self.refused(ValueError, "--backend", nprocs=1, backend="mpi")
 
-    def test_things_that_cannot_be_called(self):
+    def test_things_that_cannot_be_called_are_refused(self):
         with self.assertRaisesRegex(TypeError, "func=7: not a function"):
             paddle_launch.spawn(7)
         with self.assertRaisesRegex(TypeError, r"args=True: not a tuple; write args=\(True,\)"):

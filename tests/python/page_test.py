@@ -34,11 +34,11 @@ class PageTest(ProgramCase):
     def test_every_block_of_the_page_is_tried(self):
         page.assert_every_block_is_known(self)
 
-    def test_the_first_program(self):
+    def test_the_first_program_prints_what_the_page_shows(self):
         run = self.run_page(block("train"))
         self.assertEqual(sorted(run.out.decode().splitlines()), recording_after("train").splitlines())
 
-    def test_the_four_ways(self):
+    def test_the_four_ways_start_what_the_page_says(self):
         calls = block("ways").splitlines()
         variables = {"PADDLE_LAUNCH_ASSUME_GPUS": "1", "CUDA_VISIBLE_DEVICES": "4,5,6,7"}
         for call, size, word in zip(calls, (4, 4, 2, 2), (False, True, True, False)):
@@ -49,20 +49,20 @@ class PageTest(ProgramCase):
         self.assertEqual(sorted(run.out.decode().splitlines()),
                          [f"rank {rank} of 2, card {rank + 4}, print_result=False" for rank in range(2)])
 
-    def test_results(self):
+    def test_results_come_back_as_the_page_says(self):
         run = self.run_page(self.instead_of_main(block("results")))
         self.assertEqual(run.out.decode().splitlines()[-1], "[1, 2]")
         self.assertIn("prints `[1, 2]`", PAGE)
 
-    def test_a_failure(self):
+    def test_a_failure_looks_as_on_the_page(self):
         run = self.run_page("import os, time\nimport paddle_launch\n\n\n" + block("failure"))
         self.assertEqual(run.out.decode().replace(f"{self.dir}/", "").rstrip(), recording_after("failure").rstrip())
 
-    def test_meanwhile(self):
+    def test_the_program_goes_on_meanwhile(self):
         run = self.run_page(self.instead_of_main(block("meanwhile")))
         self.assertEqual(run.out, b"False\n[True, True]\n")
 
-    def test_the_module(self):
+    def test_the_module_runs_the_script(self):
         self.write("train.py", "import os\nprint('rank', os.environ['PADDLE_TRAINER_ID'])\n")
         run = Launch(self, ["-c", block("module")], program="/bin/sh", env={"PATH": self.python_on_path()})
         run.wait()

@@ -21,7 +21,7 @@ class SpawnTest(ProgramCase):
         return self.lines(f"{CARDS}MAIN\npaddle_launch.spawn({call})\n",
                           env={"PADDLE_LAUNCH_ASSUME_GPUS": "1", **variables})
 
-    def test_the_four_ways_of_paddles_document(self):
+    def test_the_four_ways_of_paddles_document_work(self):
         visible = {"CUDA_VISIBLE_DEVICES": "4,5,6,7"}
         self.assertEqual(self.cards("show", **visible), [f"{rank} 4 {rank} nccl -" for rank in range(4)])
         self.assertEqual(self.cards("show, args=(True,)", **visible),
@@ -29,17 +29,17 @@ class SpawnTest(ProgramCase):
         self.assertEqual(self.cards("show, args=(True,), nprocs=2", **visible), ["0 2 0 nccl True", "1 2 1 nccl True"])
         self.assertEqual(self.cards("show, nprocs=2, gpus='4,5'"), ["0 2 4 nccl -", "1 2 5 nccl -"])
 
-    def test_cards_by_name_and_their_places(self):
+    def test_named_cards_become_places_among_the_visible_ones(self):
         self.assertEqual(self.cards("show, nprocs=2, gpus='7, 5'", CUDA_VISIBLE_DEVICES="4,5,6,7"),
                          ["0 2 3 nccl -", "1 2 1 nccl -"])
         self.assertEqual(self.cards("show, gpus='4,5,6'"), [f"{rank} 3 {rank + 4} nccl -" for rank in range(3)])
 
-    def test_processes_on_the_cpu(self):
+    def test_processes_run_on_the_cpu_where_there_are_no_cards_or_gloo_is_asked_for(self):
         self.assertEqual(self.cards("show, nprocs=3"), [f"{rank} 3 None gloo -" for rank in range(3)])
         self.assertEqual(self.cards("show, nprocs=2, backend='gloo'", CUDA_VISIBLE_DEVICES="4,5"),
                          ["0 2 None gloo -", "1 2 None gloo -"])
 
-    def test_without_a_number_one_process_for_each_cpu(self):
+    def test_without_a_number_there_is_one_process_for_each_cpu(self):
         self.assertEqual(self.lines(f"{CARDS}os.cpu_count = lambda: 3\nMAIN\npaddle_launch.spawn(show)\n"),
                          [f"{rank} 3 None gloo -" for rank in range(3)])
 
@@ -84,7 +84,7 @@ paddle_launch.spawn(speak, nprocs=3)
         self.assertEqual(sorted(run.out.decode().splitlines()),
                          sorted(f"from {rank} {number}" for rank in range(3) for number in range(200)))
 
-    def test_logs_only_where_asked_for(self):
+    def test_there_are_logs_only_where_asked_for(self):
         run = self.run_program("""\
 def speak():
     print("from", RANK)
@@ -130,7 +130,7 @@ paddle_launch.spawn(show, nprocs=1)
 """, python=["-O", "-X", "utf8"])
         self.assertEqual(run.out, b"1 1\n")
 
-    def test_results(self):
+    def test_results_come_back_in_the_order_of_the_ranks(self):
         run = self.run_program("""\
 class Result:
     def __init__(self, rank): self.rank = rank
@@ -189,7 +189,7 @@ memory.unlink()
         self.assertEqual(run.out, b"['0', '1'] 2 [1, 2] [5, 6] [0, 1]\n")
         self.assertEqual(run.err, "")
 
-    def test_several_nodes(self):
+    def test_two_programs_are_two_nodes_of_one_job(self):
         """Two programs, each of which is a node."""
         body = """\
 def work(fails):
@@ -219,7 +219,7 @@ except paddle_launch.SpawnError as error:
             self.assertEqual(b"Process 1 terminated with exit code 1." in first.out, word == "fails", first.told())
             self.assertEqual(b"ValueError: broken" in second.out, word == "fails", second.told())
 
-    def test_a_job_inside_a_job(self):
+    def test_a_job_inside_a_job_is_one_of_its_own(self):
         run = self.run_program("""\
 def inner():
     print("inner", RANK, flush=True)

@@ -22,7 +22,7 @@ JOINED = f"{HOLD}MAIN\npaddle_launch.spawn(hold, nprocs=2)\n"
 
 
 class StoppingTest(ProgramCase):
-    def test_an_interrupt_of_the_parent_alone(self):
+    def test_an_interrupt_of_the_parent_alone_ends_the_job(self):
         run = self.start_program(JOINED)
         pids = self.wait_ranks(2)
         run.send(signal.SIGINT)
@@ -30,7 +30,7 @@ class StoppingTest(ProgramCase):
         self.assertEqual([pid for pid in pids if os.path.exists(f"/proc/{pid}")], [])
         self.assertTrue(run.err.rstrip().endswith("KeyboardInterrupt"), run.told())
 
-    def test_ctrl_c(self):
+    def test_ctrl_c_ends_the_job(self):
         self.write_program(JOINED)
         terminal = Terminal(self, ["program.py"], program=sys.executable)
         pids = self.wait_ranks(2)
@@ -46,7 +46,7 @@ class StoppingTest(ProgramCase):
             time.sleep(0.7)
         self.assertIn(run.wait(20), (130, -signal.SIGINT))
 
-    def test_a_killed_parent(self):
+    def test_a_killed_parent_takes_its_job_along(self):
         self.leaves_files = True
         run = self.start_program(JOINED)
         pids = self.wait_ranks(2)
@@ -93,8 +93,8 @@ print(contexts[0].join())
 """)
         self.assertEqual(run.out, b"True\n")
 
-    def test_several_jobs_at_once(self):
-        run = self.run_program(f"""\
+    def test_several_jobs_run_at_once(self):
+        run = self.run_program("""\
 def work(word):
     time.sleep(0.2)
     return word + RANK
@@ -104,7 +104,7 @@ print([queue.get() for context in contexts for queue in context.return_queues])
 """)
         self.assertEqual(run.out, b"['a0', 'a1', 'b0', 'b1', 'c0', 'c1']\n")
 
-    def test_stop(self):
+    def test_stop_ends_all_processes(self):
         run = self.run_program(f"""\
 {HOLD}MAIN
 context = paddle_launch.spawn(hold, nprocs=2, join=False)
@@ -118,7 +118,7 @@ except paddle_launch.SpawnError as error:
     print(error)
 """)
         self.assertEqual(run.out.decode().splitlines()[0], "[-15, -15] [False, False]")
-        self.assertIn("The processes were stopped: ", run.out.decode())
+        self.assertIn("the processes were stopped: ", run.out.decode())
 
     def test_a_program_waits_for_its_job_at_its_end(self):
         run = self.run_program("""\

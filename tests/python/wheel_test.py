@@ -115,7 +115,9 @@ class WheelTest(LauncherCase):
     def check_wheel(self, names):
         data = {name.split(".data/data/")[1] for name in names if ".data/data/" in name}
         self.assertLessEqual({"bin/paddle-launch", "bin/fleetrun", "share/man/man1/paddle-launch.1",
-                              "share/man/man1/fleetrun.1"}, data)
+                              "share/man/man1/fleetrun.1", "share/bash-completion/completions/paddle-launch",
+                              "share/zsh/site-functions/_paddle-launch",
+                              "share/fish/vendor_completions.d/fleetrun.fish"}, data)
         self.assertEqual({name for name in names if name.startswith("paddle_launch/")},
                          {f"paddle_launch/{path.name}" for path in (ROOT / "python" / "paddle_launch").glob("*.py")})
         self.plugins = {name for name in data if PLUGIN.fullmatch(name)}
@@ -124,9 +126,11 @@ class WheelTest(LauncherCase):
         programs = environment / "bin"
         self.write("train.py", "import os, sys\nprint(os.environ['PADDLE_TRAINERS_NUM'], sys.prefix)\n")
         self.assertIn(VERSION, self.do(programs / "paddle-launch", "--version"))
-        for program in ("paddle-launch", "fleetrun"):
-            words = ["--quiet", "--nproc_per_node=2", f"--python={programs / 'python'}", "train.py"]
+        for program in ("paddle-launch", "fleetrun"):  # by their paths: the environment is not active
+            words = ["--quiet", "--nproc_per_node=2", "train.py"]
             self.assertEqual(self.do(programs / program, *words), f"2 {environment}\n")
+            words.insert(0, f"--python={sys.executable}")
+            self.assertEqual(self.do(programs / program, *words), f"2 {sys.prefix}\n")
         words = ["-m", "paddle_launch", "--quiet", "--nproc_per_node=2", "train.py"]
         self.assertEqual(self.do(programs / "python", *words), f"2 {environment}\n")
         self.write("program.py", HEADER + WORK)

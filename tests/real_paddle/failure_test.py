@@ -53,8 +53,8 @@ class FailureTest(PaddleMixin, LauncherCase):
             last = self.log_text(rank).splitlines()[-1]
             self.assertIn(f"rank {rank} was stopped because rank {bad} failed: {what}", last, self.log_text(rank))
 
-    def test_an_exception(self):
-        for ranks, bad in ((2, 1), (2, 1), (2, 0), (4, 2)):
+    def test_an_exception_is_the_cause_and_shown(self):
+        for ranks, bad in ((2, 1), (2, 0), (4, 2)):
             with self.subTest(ranks=ranks, bad=bad):
                 run = self.fail(ranks, bad, "exception")
                 last_words = (*TRACEBACK, f"ValueError: sample 10 of rank {bad} is broken")
@@ -72,7 +72,7 @@ class FailureTest(PaddleMixin, LauncherCase):
             *paddles, _ = self.log_text(victim).rstrip().splitlines()
             self.assertIn(STOPPED, "\n".join(paddles[-3:]))
 
-    def test_a_kill(self):
+    def test_a_kill_is_the_cause(self):
         for ranks in (2, 4):
             with self.subTest(ranks=ranks):
                 run = self.fail(ranks, 1, "kill")
@@ -80,7 +80,7 @@ class FailureTest(PaddleMixin, LauncherCase):
                 self.assert_status(run, 128 + signal.SIGKILL)
                 self.assert_victims_name_it(ranks, 1, "killed by SIGKILL")
 
-    def test_a_crash(self):
+    def test_a_crash_is_the_cause_and_shown(self):
         for ranks in (2, 4):
             with self.subTest(ranks=ranks):
                 run = self.fail(ranks, 1, "segfault")

@@ -38,17 +38,17 @@ class HostsTest(TwoHosts, SurroundingsCase):
         self.assertEqual(done.returncode, 0, f"{done.args}\n{done.stdout}\n{done.stderr}")
         self.assert_job_trained()
 
-    def test_ips(self):
+    def test_launchers_with_a_list_of_nodes_train_as_one_job(self):
         self.assert_all_end(self.start_everywhere(), 0, SECONDS)
         self.assert_job_trained()
 
-    def test_mpirun(self):
+    def test_mpirun_trains_one_job(self):
         self.assert_ended(self.openmpi(binary(), *self.job(), timeout=SECONDS))
 
-    def test_srun_with_one_launcher_a_node(self):
+    def test_srun_with_one_launcher_a_node_trains_one_job(self):
         self.assert_ended(self.srun("-N2", "--ntasks-per-node=1", binary(), *self.job(), timeout=SECONDS))
 
-    def test_srun_with_one_launcher_a_rank(self):
+    def test_srun_with_one_launcher_a_rank_trains_one_job(self):
         self.assert_ended(self.srun("-N2", "--ntasks-per-node=2", binary(), *self.job(), timeout=SECONDS))
 
     def test_a_failure_on_the_other_host_is_told_on_the_node_of_rank_0(self):
@@ -68,7 +68,7 @@ class DebianNamesTest(TwoHosts, ClusterCase):
 
     HOSTS = {"count": 2, "debian_names": True}
 
-    def test_ips(self):
+    def test_launchers_with_a_list_of_nodes_train_as_one_job(self):
         self.assert_all_end(self.start_everywhere(env={"GLOO_SOCKET_IFNAME": INTERFACE}), 0, SECONDS)
         self.assert_job_trained()
 

@@ -24,16 +24,16 @@ class OneNodeTest(PaddleMixin, LauncherCase):
         self.assert_status(run, 0)
         self.assert_same_result(self.assert_trained("ours", ranks), self.theirs(same_as or name, ranks))
 
-    def test_data_parallel_with_two_ranks(self):
+    def test_two_ranks_of_data_parallel_learn_the_same(self):
         self.assert_as_under_paddles_own("data_parallel", 2)
 
-    def test_data_parallel_with_four_ranks(self):
+    def test_four_ranks_of_data_parallel_learn_the_same(self):
         self.assert_as_under_paddles_own("data_parallel", 4)
 
-    def test_fleet(self):
+    def test_fleet_learns_the_same(self):
         self.assert_as_under_paddles_own("fleet_collective", 2, same_as="data_parallel")
 
-    def test_high_level_model(self):
+    def test_the_high_level_model_learns_the_same(self):
         self.assert_as_under_paddles_own("high_level_model", 2)
 
 
@@ -54,7 +54,7 @@ class WorldOfOneTest(PaddleMixin, LauncherCase):
         self.assertNotIn(self.WARNING, self.log(0, "alone"))
         self.assert_same_result(parallel, alone)
 
-    def test_one_card_by_number(self):
+    def test_one_card_may_be_named_by_its_number(self):
         """Where there is none it is assumed; a wheel for the CPU does not look at it."""
         run = ("--gpus=0", "--assume_gpus")
         self.result_of("parallel", *run, *self.script("data_parallel"))

@@ -65,7 +65,7 @@ class AnyMessage {
   RoundState round() { return {.number = rank(), .restarts = rank(), .quick_failures = rank()}; }
   std::optional<NextRound> next_round() {
     if (random_() % 3 == 0) return std::nullopt;
-    return NextRound{round(), std::chrono::milliseconds(rank())};
+    return NextRound{round(), std::chrono::milliseconds(rank()), random_() % 2 == 0};
   }
   std::vector<int> ranks() {
     std::vector<int> ranks(random_() % 50);

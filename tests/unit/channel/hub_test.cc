@@ -2,7 +2,6 @@
 // Hub, dialer and links over real sockets of the loopback interface, all on one loop.
 #include "launcher/channel/hub.h"
 
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <gtest/gtest.h>
@@ -14,24 +13,15 @@
 namespace paddle_launch {
 namespace {
 
-constexpr std::uint32_t kLoopback = 0x7F000001;
-
 ChannelIdentity identity(const std::string& job = "train.py") {
   return {.secret = job_secret("token", job), .card = {"0.1.0", "ann", job, "n1", ""}};
-}
-
-int port_of(int fd) {
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
-  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  return ntohs(address.sin_port);
 }
 
 class HubTest : public testing::Test {
  protected:
   HubTest() {
     UniqueFd listener = listen_on(kLoopback, 0, 512);
-    port_ = port_of(listener.get());
+    port_ = local_port(listener.get());
     hub_ = std::make_unique<Hub>(loop_, std::move(listener), identity());
     hub_->set_events({.message =
                           [this](int member, Message message) {
@@ -183,7 +173,7 @@ TEST(Dialer, TellsWhatItTried) {
   EventLoop loop;
   const int port = [] {
     const UniqueFd listener = listen_on(kLoopback, 0, 1);
-    return port_of(listener.get());
+    return local_port(listener.get());
   }();
   std::optional<DialFailure> failure;
   const Dialer dialer(loop, identity(), {{kLoopback, port}}, {},

@@ -2,7 +2,6 @@
 #include "launcher/channel/message.h"
 
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include <gtest/gtest.h>

@@ -91,12 +91,14 @@ inline OfferMessage sample_offer_message() {
                        .ips = {"192.168.0.6", "192.168.0.7", "192.168.0.6"},
                        .nodes = 3,
                        .place = 1,
+                       .round = 6,
                        .sort_ip = true,
                        .check = true,
                        .layout = "--server_num 2 --worker_num 3",
-                       .name = "PADDLE_TRAINER_ID 1",
+                       .name = "PADDLE_TRAINER_ID=1",
                        .command = "train.py --epochs 3",
-                       .problem = "no card is visible"};
+                       .problem = "no card is visible",
+                       .problem_status = 2};
   return {.claim = claim, .offer = sample_offer(), .ips_digest = "0123456789abcdef"};
 }
 
@@ -116,7 +118,7 @@ inline std::vector<Message> sample_messages() {
                            .suspicion = sample_suspicion(),
                            .silent = {"10.0.0.3", "10.0.0.4"},
                            .asked_to_end = 3,
-                           .next = NextRound{round, std::chrono::milliseconds(60'000)}};
+                           .next = NextRound{round, std::chrono::milliseconds(60'000), true}};
   const PodOffer pod{
       .name = {},
       .host = "10.0.0.1",
@@ -138,7 +140,7 @@ inline std::vector<Message> sample_messages() {
       ClockMessage{.steady = sample_time(77'000'000'001), .wall_ns = 1'800'000'000'123'456'789},
       EndingMessage{ending},
       VerdictMessage{verdict},
-      CheckReadyMessage{},
+      CheckReadyMessage{"machine-1"},
       CheckGoMessage{},
       CheckRowMessage{sample_tries()},
       CheckDoneMessage{sample_check()},

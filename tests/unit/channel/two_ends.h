@@ -80,8 +80,8 @@ class TwoEnds : public WithHub {
     roster_.pods[1].name = "second";
     roster_.pods[1].host = "n2";
     std::unique_ptr<Link> link = come()->give_link();
-    channel_ = std::make_unique<HubChannel>(loop_, std::move(hub_), roster_,
-                                            std::map<int, int>{{kMember, 1}});
+    channel_ =
+        std::make_unique<HubChannel>(std::move(hub_), roster_, std::map<int, int>{{kMember, 1}});
     channel_->set_events(heard_by_hub_.events());
     roster_.mine = 1;
     member_ = std::make_unique<MemberChannel>(std::move(link), roster_, 0, std::vector<Message>{});

@@ -42,13 +42,13 @@ TEST(ChannelOptions, FillTheJob) {
   EXPECT_TRUE(job.check);
 }
 
-struct ErrorRow {
+struct BadValue {
   std::string option;
   std::string takes;
 };
 
 TEST(ChannelOptions, AreRefusedByNameWhenTheirValueIsBad) {
-  for (const ErrorRow& row : {ErrorRow{"--bootstrap_port=0", "from 1 to 65526"},
+  for (const BadValue& row : {BadValue{"--bootstrap_port=0", "from 1 to 65526"},
                               {"--bootstrap_port=65527", "from 1 to 65526"},
                               {"--bootstrap_timeout=-1", "seconds from 0"},
                               {"--bootstrap_timeout=soon", "seconds from 0"},

@@ -122,11 +122,6 @@ TEST(ParseCommandLine, TakesBracketsAndBracesAsTheyAre) {
   EXPECT_EQ(job_with({"--job_id={}"}).job_id, "{}");
 }
 
-struct ErrorRow {
-  Words options;
-  Words parts;  // each stands in the text
-};
-
 TEST(ParseCommandLine, RefusesBadValuesByName) {
   for (const ErrorRow& row :
        {ErrorRow{{"--nproc_per_node=x"}, {"--nproc_per_node=x", "from 1 to 4096"}},

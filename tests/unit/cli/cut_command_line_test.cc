@@ -71,20 +71,27 @@ TEST(CutCommandLine, TakesALoneDashForTheScript) { EXPECT_EQ(cut({"-"}).script, 
 TEST(CutCommandLine, StopsAtHelpAndVersion) {
   EXPECT_TRUE(cut({"--gpus", "0", "-h", "--nonsense"}).asks_help);
   EXPECT_TRUE(cut({"--help"}).asks_help);
+  EXPECT_FALSE(cut({"--help", "all"}).asks_full_help);
+  EXPECT_TRUE(cut({"--help=all", "--nonsense"}).asks_full_help);
   EXPECT_TRUE(cut({"--version", "--help"}).asks_version);
 }
 
 TEST(CutCommandLine, RefusesAnOptionWithoutItsValue) {
   EXPECT_EQ(usage_error_of({"--gpus"}),
-            "--gpus needs a value, and the command line ends after it: write --gpus=CARDS.");
+            "--gpus needs a value, and the command line ends after it: write --gpus=CARDS");
   EXPECT_EQ(usage_error_of({"--gpus", "--log_dir", "x", "train.py"}),
-            "--gpus needs a value, and --log_dir follows it: write --gpus=CARDS.");
+            "--gpus needs a value, and --log_dir follows it: write --gpus=CARDS");
 }
 
 TEST(CutCommandLine, RefusesAValueWhereNoneIsTaken) {
   EXPECT_EQ(usage_error_of({"--quiet=1", "train.py"}),
-            "--quiet=1: --quiet takes no value; write --quiet alone, or leave it out.");
-  EXPECT_NE(usage_error_of({"--help=1"}).find("--help is not written with"), std::string::npos);
+            "--quiet=1: --quiet takes no value; write --quiet alone, or leave it out");
+  EXPECT_NE(usage_error_of({"--version=1"}).find("--version is not written with"),
+            std::string::npos);
+  for (const char* const word : {"--help=", "--help=al", "--help=allx"}) {
+    EXPECT_EQ(usage_error_of({word}),
+              std::string(word) + ": it takes all only; write --help, or --help=all");
+  }
 }
 
 TEST(CutCommandLine, RefusesAModuleOptionWithoutAModule) {

@@ -13,11 +13,9 @@ TEST(ConsoleDirect, IsAWayToShowOutput) {
 }
 
 TEST(ConsoleDirect, ContradictsWhatWasTypedAboutLogs) {
-  const std::vector<ErrorRow> rows = {
-      {{"--console=direct", "--log_dir=x"}, {"--console=direct", "--log_dir=x", "leave out"}},
-      {{"--console=direct", "--log_overwrite=1"}, {"--console=direct", "--log_overwrite"}},
-  };
-  for (const ErrorRow& row : rows) EXPECT_EQ(missing_part(row), "");
+  expect_errors(
+      {{{"--console=direct", "--log_dir=x"}, {"--console=direct", "--log_dir=x", "leave out"}},
+       {{"--console=direct", "--log_overwrite=1"}, {"--console=direct", "--log_overwrite"}}});
   EXPECT_EQ(job_with({"--console=direct", "--log_overwrite=0"}).console, ConsoleMode::Direct);
 }
 

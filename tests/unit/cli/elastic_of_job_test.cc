@@ -26,12 +26,6 @@ ParsedCommandLine parsed_with(Words options, const Environment& env = {}) {
   return parsed(options, env);
 }
 
-void expect_errors(const std::vector<ErrorRow>& rows, const Environment& env = {}) {
-  for (const ErrorRow& row : rows) {
-    EXPECT_EQ(missing_part(row, env), "");
-  }
-}
-
 TEST(ElasticOfJob, IsNoneWithoutEtcd) {
   EXPECT_EQ(job_of({"train.py"}).elastic, std::nullopt);
   EXPECT_EQ(job_with({"--nnodes=1:1"}).elastic, std::nullopt);

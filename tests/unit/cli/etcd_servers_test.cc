@@ -37,7 +37,7 @@ TEST(ReadEtcdServers, SaysWhatItWouldTake) {
                          {"a b:1", "no host name"},
                          {"10.0.0.300:2379", "no IPv4 address"},
                          {"[::1]:2379", "IPv4 address or a host name"},
-                         {"etcd://a:1", "leave away etcd://"},
+                         {"etcd://a:1", "not with etcd://"},
                          {"http://a:1/v3", "from 1 to 65535"},
                          {"http://a:1,https://b:2", "one of them for all"}}) {
     const std::string problem = read_etcd_servers(row.text).problem;

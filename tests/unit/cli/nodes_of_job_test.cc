@@ -13,12 +13,6 @@ constexpr const char* kList = "10.0.0.1,10.0.0.2";
 constexpr const char* kTwoNodes = "--ips=10.0.0.1,10.0.0.2";
 constexpr const char* kMaster = "--master=10.0.0.1:6768";
 
-void expect_errors(const std::vector<ErrorRow>& rows) {
-  for (const ErrorRow& row : rows) {
-    EXPECT_EQ(missing_part(row), "");
-  }
-}
-
 TEST(NodesOfJob, AreOneByDefault) {
   const JobSpec job = job_of({"train.py"});
   EXPECT_FALSE(job.has_several_nodes());
@@ -74,7 +68,7 @@ TEST(NodesOfJob, AreCountedInTheListAndInNnodesAlike) {
   expect_errors(
       {{{kTwoNodes, "--nnodes=3"}, {"--nnodes=3 and --ips=10.0.0.1,10.0.0.2", "has 2 nodes"}},
        {{kTwoNodes, "--nnodes=1"}, {"--nnodes=1 and --ips=10.0.0.1,10.0.0.2", "has 2 nodes"}},
-       {{"--ips=10.0.0.1", "--nnodes=2", kMaster}, {"--nnodes=2 and --ips=10.0.0.1", "1 node."}}});
+       {{"--ips=10.0.0.1", "--nnodes=2", kMaster}, {"--nnodes=2 and --ips=10.0.0.1", "1 node;"}}});
 }
 
 TEST(NodesOfJob, HaveRanksBelowTheirNumber) {
@@ -86,7 +80,7 @@ TEST(NodesOfJob, HaveRanksBelowTheirNumber) {
 
 TEST(MasterOption, TakesHostAndPortAlone) {
   expect_errors({{{"--nnodes=2", "--master=http://10.0.0.1:6768"},
-                  {"--master=http://10.0.0.1:6768 is refused", "leave away http://"}},
+                  {"--master=http://10.0.0.1:6768 is refused", "without http://"}},
                  {{"--nnodes=2", "--master=10.0.0.1"}, {"--master=10.0.0.1", "HOST:PORT"}},
                  {{"--nnodes=2", "--master=10.0.0.1:70000"}, {"10.0.0.1:70000", "from 1 to 65535"}},
                  {{"--nnodes=2", "--master=[::1]:6768"}, {"--master=[::1]:6768", "IPv6"}}});

@@ -123,6 +123,21 @@ TEST(OptionTable, GivesAMetavarToEachOptionThatTakesAValue) {
   }
 }
 
+TEST(SummaryOf, IsTheFirstSentence) {
+  EXPECT_EQ(summary_of(*find_option("--version")), "Show the version and exit");
+  EXPECT_EQ(summary_of(*find_option("--log_dir")),
+            "Directory of workerlog.<rank> and endpoints.log");
+  EXPECT_EQ(summary_of(*find_option("--nproc_per_node")), "Trainers on each node");
+}
+
+TEST(WordsAfterEquals, AreThoseOfOptionsThatStandAlone) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(words_after_equals(*find_option("--help")), Words{"all"});
+  EXPECT_EQ(words_after_equals(*find_option("--dry_run")), Words{"json"});
+  EXPECT_EQ(words_after_equals(*find_option("--quiet")), Words());
+  EXPECT_EQ(words_after_equals(*find_option("--console")), Words());
+}
+
 TEST(FindOption, TakesNoAbbreviation) {
   EXPECT_EQ(find_option("--gpu"), nullptr);
   EXPECT_EQ(find_option("gpus"), nullptr);

@@ -129,7 +129,7 @@ TEST(PaddleCloud, NumbersItsNodesFromZero) {
 TEST(PaddleCloud, HasThisNodeWhereItsNumberSays) {
   expect_error({}, second_of_two({{"PADDLE_TRAINER_ID", "0"}}),
                {"POD_IP=10.0.0.2", "PADDLE_TRAINER_ID=0", "PADDLE_TRAINERS=10.0.0.1,10.0.0.2",
-                "node 0 of the list is 10.0.0.1", "10.0.0.2 is node 1: correct PADDLE_TRAINER_ID"});
+                "node 0 of the list is 10.0.0.1", "10.0.0.2 is node 1; correct PADDLE_TRAINER_ID"});
   expect_error({}, second_of_two({{"POD_IP", "10.0.0.7"}}),
                {"POD_IP=10.0.0.7", "PADDLE_TRAINER_ID=1", "correct POD_IP"});
   expect_error({"--rank=0"}, second_of_two(), {"POD_IP=10.0.0.2", "--rank=0", "correct --rank"});

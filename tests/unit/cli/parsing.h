@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "launcher/cli/command_line.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/errors.h"
@@ -52,12 +54,17 @@ struct ErrorRow {
   Words parts{};  // each stands in the text
 };
 
+// Empty: every part is there.
 inline std::string missing_part(const ErrorRow& row, const Environment& env = {}) {
   const std::string text = usage_error_with(row.options, env);
   for (const std::string& part : row.parts) {
     if (text.find(part) == std::string::npos) return part + " is missing in: " + text;
   }
   return "";
+}
+
+inline void expect_errors(const std::vector<ErrorRow>& rows, const Environment& env = {}) {
+  for (const ErrorRow& row : rows) EXPECT_EQ(missing_part(row, env), "");
 }
 
 }  // namespace paddle_launch

@@ -10,10 +10,6 @@ namespace {
 constexpr const char* kServers = "--servers=10.0.0.2:6170,10.0.0.1:6170";
 constexpr const char* kWorkers = "--workers=10.0.0.1:6171,10.0.0.3:6171";
 
-void expect_errors(const std::vector<ErrorRow>& rows) {
-  for (const ErrorRow& row : rows) EXPECT_EQ(missing_part(row), "");
-}
-
 TEST(ServerHosts, AreInTheOrderOfTheLists) {
   const JobSpec job = job_with({kServers, kWorkers});
   EXPECT_EQ(job.ips, (Words{"10.0.0.2", "10.0.0.1", "10.0.0.3"}));

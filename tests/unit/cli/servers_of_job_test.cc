@@ -13,10 +13,6 @@ ServerSpec servers_with(const Words& options, const Environment& env = {}) {
   return job_with(options, env).servers.value();
 }
 
-void expect_errors(const std::vector<ErrorRow>& rows) {
-  for (const ErrorRow& row : rows) EXPECT_EQ(missing_part(row), "");
-}
-
 TEST(ServersOfJob, AreNumbersForEachNode) {
   const JobSpec job = job_with({"--server_num=1", "--worker_num=4"});
   EXPECT_EQ(job.mode, Mode::ParameterServer);
@@ -81,7 +77,7 @@ TEST(ServersOfJob, AgreeWithTheirNumber) {
   expect_errors({{{"--servers=a:1,a:2,a:3", "--server_num=2", "--worker_num=1"},
                   {"--server_num=2 and --servers=a:1,a:2,a:3", "the list has 3 servers"}},
                  {{"--servers=a:1", "--workers=a:2", "--worker_num=2"},
-                  {"--worker_num=2 and --workers=a:2", "the list has 1 worker."}},
+                  {"--worker_num=2 and --workers=a:2", "the list has 1 worker;"}},
                  {{"--servers=a:1", "--trainers=a:2", "--trainer_num=2"},
                   {"--trainer_num=2 and --trainers=a:2"}}});
 }

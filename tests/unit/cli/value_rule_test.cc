@@ -94,23 +94,22 @@ TEST(ReadValue, SaysWhatItWouldTake) {
 }
 
 TEST(ReadValue, RefusesMeetingPointsThatAreNoHostAndPort) {
-  for (const Row& row :
-       {Row{HostAndPort(), "", "HOST:PORT"},
-        {HostAndPort(), "10.0.0.1", "a port from 1 to 65535"},
-        {HostAndPort(), "10.0.0.1:", "a port from 1 to 65535"},
-        {HostAndPort(), ":6768", "HOST:PORT"},
-        {HostAndPort(), "10.0.0.1:0", "a port from 1 to 65535"},
-        {HostAndPort(), "10.0.0.1:65536", "a port from 1 to 65535"},
-        {HostAndPort(), "10.0.0.1:6768/job", "a port from 1 to 65535"},
-        {HostAndPort(), "http://10.0.0.1:6768", "leave away http://"},
-        {HostAndPort(), "tcp://10.0.0.1:6768", "leave away tcp://"},
-        {HostAndPort(), "etcd://10.0.0.1:2379", "leave away etcd://"},
-        {HostAndPort{true}, "http://10.0.0.1:6768", "leave away http://"},
-        {HostAndPort{true}, "etcd://", "an entry is empty"},
-        {HostAndPort{true}, "etcd://10.0.0.1", "HOST:PORT"},
-        {HostAndPort{true}, "etcd://10.0.0.1:2379,http://a:1", "leave away http://"},
-        {HostAndPort(), "[fe80::1]:6768", "IPv6"},
-        {HostAndPort(), "::1:6768", "IPv6"}}) {
+  for (const Row& row : {Row{HostAndPort(), "", "HOST:PORT"},
+                         {HostAndPort(), "10.0.0.1", "a port from 1 to 65535"},
+                         {HostAndPort(), "10.0.0.1:", "a port from 1 to 65535"},
+                         {HostAndPort(), ":6768", "HOST:PORT"},
+                         {HostAndPort(), "10.0.0.1:0", "a port from 1 to 65535"},
+                         {HostAndPort(), "10.0.0.1:65536", "a port from 1 to 65535"},
+                         {HostAndPort(), "10.0.0.1:6768/job", "a port from 1 to 65535"},
+                         {HostAndPort(), "http://10.0.0.1:6768", "without http://"},
+                         {HostAndPort(), "tcp://10.0.0.1:6768", "without tcp://"},
+                         {HostAndPort(), "etcd://10.0.0.1:2379", "without etcd://"},
+                         {HostAndPort{true}, "http://10.0.0.1:6768", "without http://"},
+                         {HostAndPort{true}, "etcd://", "an entry is empty"},
+                         {HostAndPort{true}, "etcd://10.0.0.1", "HOST:PORT"},
+                         {HostAndPort{true}, "etcd://10.0.0.1:2379,http://a:1", "not with http://"},
+                         {HostAndPort(), "[fe80::1]:6768", "IPv6"},
+                         {HostAndPort(), "::1:6768", "IPv6"}}) {
     const std::string problem = read_value(row.rule, row.text).problem;
     EXPECT_NE(problem.find(row.value), std::string::npos) << row.text << ": " << problem;
   }

@@ -175,6 +175,20 @@ TEST_F(EtcdLeases, TheJobsLeaseIsAdoptedAndKeptByTheOthers) {
   EXPECT_TRUE(second.misses("job"));
 }
 
+TEST_F(EtcdLeases, TheJobsLeaseIsForgottenWithoutBeingGivenBackAsOthersMayHaveIt) {
+  Observer first(spec(), prefix());
+  Observer second(spec(), prefix());
+  ASSERT_TRUE(first.put("job", "1", EtcdLease::Job).done);
+  ASSERT_TRUE(second.sees("job", "1"));
+  const std::int64_t lease = second.find("job")->lease;
+  second.etcd->adopt_job_lease(lease);
+  first.etcd->adopt_job_lease(0);
+  ASSERT_TRUE(first.put("next", "1", EtcdLease::Job).done);
+  ASSERT_TRUE(second.sees("next", "1"));
+  EXPECT_NE(second.find("next")->lease, lease);
+  EXPECT_FALSE(second.misses("job", seconds(1)));
+}
+
 TEST_F(EtcdLeases, ALeaseThatIsGoneIsMadeAnewForTheNextChange) {
   Observer pod(spec(), prefix(), seconds(60));
   ASSERT_TRUE(pod.put("pod", "1").done);

@@ -136,21 +136,11 @@ TEST_F(EtcdTest, AChangeThatTheServerRefusesIsAProblemInItsOwnWords) {
   EXPECT_EQ(one.problems, std::vector<std::string>{""});
 }
 
-TEST_F(EtcdTest, WithoutWatchingThereIsOneLook) {
-  Observer one(spec(), prefix());
-  ASSERT_TRUE(one.put("a", "1").done);
-  Observer visitor(spec(), prefix(), seconds(60), false);
-  ASSERT_TRUE(visitor.sees("a", "1"));
-  EXPECT_TRUE(visitor.put("b", "2", EtcdLease::None).done);
-  ASSERT_TRUE(one.sees("b", "2"));
-  EXPECT_EQ(visitor.pictures, 1);
-}
-
 TEST_F(EtcdTest, ACallbackThatThrowsLosesNothingOfWhatCameWithIt) {
   EventLoop loop;
   int pictures = 0;
   bool is_connected = false;
-  Etcd etcd(loop, spec(), prefix(), seconds(60), true,
+  Etcd etcd(loop, spec(), prefix(), seconds(60),
             {.changed =
                  [&](const auto&) {
                    ++pictures;

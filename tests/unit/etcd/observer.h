@@ -20,8 +20,8 @@ inline constexpr std::chrono::seconds kLong{30};
 class Observer {
  public:
   explicit Observer(const EtcdSpec& spec, const std::string& prefix = "/test/",
-                    std::chrono::seconds ttl = std::chrono::seconds(60), bool is_watching = true)
-      : etcd(std::in_place, loop, spec, prefix, ttl, is_watching,
+                    std::chrono::seconds ttl = std::chrono::seconds(60))
+      : etcd(std::in_place, loop, spec, prefix, ttl,
              EtcdEvents{.changed =
                             [this](const std::vector<EtcdEntry>& all) {
                               entries = all;

@@ -41,7 +41,7 @@ TEST_F(FindNccl, TheOptionIsAFileOrADirectoryAndNothingElseIsTried) {
   wish.given = path("elsewhere");
   EXPECT_EQ(find_nccl(wish).paths, Paths{});
   EXPECT_EQ(find_nccl(wish).problem,
-            "--nccl_lib " + path("elsewhere") +
+            "--nccl_lib=" + path("elsewhere") +
                 ": no such file; name libnccl.so.2 or the directory that has it");
   wish.given = path("local");
   EXPECT_NE(find_nccl(wish).problem.find("there is no libnccl.so.2 in it"), std::string::npos);

@@ -38,10 +38,58 @@ TEST(SignalWatch, LeavesASignalIgnoredThatWasIgnored) {
             0);
 }
 
+// Blocks it as whoever started us may have done.
+void block(int signal) {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, signal);
+  sigprocmask(SIG_BLOCK, &one, nullptr);
+}
+
 TEST(SignalWatch, RemembersTheMaskItFound) {
   EXPECT_EQ(in_a_process_of_its_own([] {
+              block(SIGUSR2);
               const SignalWatch watch({SIGTERM});
-              return sigismember(&watch.mask_at_start(), SIGTERM);
+              const sigset_t& before = watch.mask_at_start();
+              return sigismember(&before, SIGUSR2) == 1 && sigismember(&before, SIGTERM) == 0 ? 0
+                                                                                              : 1;
+            }),
+            0);
+}
+
+TEST(SignalWatch, ASignalThatIsPutBackCanBeTakenAgain) {
+  EXPECT_EQ(in_a_process_of_its_own([] {
+              SignalWatch watch({SIGTERM});
+              SignalWatch::put_back(SIGTERM);
+              return watch.next() == SIGTERM && !watch.next() ? 0 : 1;
+            }),
+            0);
+}
+
+TEST(SignalsAsBefore, LetASignalEndTheProcessAtOnceAndOnlyMeanwhile) {
+  EXPECT_EQ(in_a_process_of_its_own([] {
+              const SignalWatch watch({SIGTERM});
+              const SignalsAsBefore open(watch);
+              raise(SIGTERM);
+              return 1;
+            }),
+            128 + SIGTERM);
+  EXPECT_EQ(in_a_process_of_its_own([] {
+              SignalWatch watch({SIGTERM});
+              { const SignalsAsBefore open(watch); }
+              raise(SIGTERM);
+              return watch.next() == SIGTERM ? 0 : 1;
+            }),
+            0);
+}
+
+TEST(SignalsAsBefore, KeepASignalBlockedThatWasBlocked) {
+  EXPECT_EQ(in_a_process_of_its_own([] {
+              block(SIGTERM);
+              const SignalWatch watch({SIGTERM});
+              const SignalsAsBefore open(watch);
+              raise(SIGTERM);
+              return 0;
             }),
             0);
 }

@@ -12,12 +12,13 @@
 
 #include <gtest/gtest.h>
 
+#include "launcher/os/ipv4.h"
+
 namespace paddle_launch {
 namespace {
 
 using std::chrono::seconds;
 
-constexpr std::uint32_t kLoopback = 0x7f000001U;
 constexpr std::uint32_t kOtherLoopback = 0x7f000009U;
 
 sockaddr_in own_end(int fd) {

@@ -5,30 +5,12 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/plan/collective.h"
-#include "launcher/plan/world.h"
+#include "tests/unit/plan/collective_job.h"
 
 namespace paddle_launch {
 namespace {
 
 using Variables = std::map<std::string, std::string>;
-
-WorldPlan world_of(int trainers, int cards_each, const std::string& host = "127.0.0.1") {
-  PodOffer pod{
-      .name = "abcdef", .host = host, .card_kind = {}, .trainers = {}, .master_port = 6000};
-  if (cards_each > 0) pod.card_kind = CardKind::Gpu;
-  int card = 0;
-  for (int i = 0; i < trainers; ++i) {
-    TrainerOffer offer{.cards = {}, .port = 7000 + i};
-    for (int j = 0; j < cards_each; ++j, ++card)
-      offer.cards.push_back({std::to_string(card), std::to_string(card), {}});
-    pod.trainers.push_back(offer);
-  }
-  return plan_world({.pods = {pod}, .mine = 0});
-}
-
-const PaddleEnvSettings kSettings{
-    .backend = "auto", .log_dir = "/logs", .job_id = "default", .temporary_dir = "/tmp"};
 
 Variables common(const WorldPlan& world, const Environment& user = {}) {
   const PaddleEnv env = common_env(world, kSettings, user);
@@ -145,13 +127,6 @@ TEST(InheritedEnv, UnderASchedulerItsVariablesAreLeftOut) {
   EXPECT_EQ(inherited_env(user, {}, {}).size(), 3U);
   EXPECT_EQ(inherited_env(user, {}, {}, true),
             (std::vector<EnvVar>{{"HOME", "/root"}, {"SLURM_JOB_ID", "42"}}));
-
-  PaddleEnvSettings settings = kSettings;
-  settings.under_scheduler = true;
-  const PodPlan plan =
-      plan_collective(world_of(1, 0), settings, {"/bin/true", {"/bin/true"}}, user, {}, false);
-  EXPECT_EQ(plan.processes.inherited,
-            (std::vector<EnvVar>{{"HOME", "/root"}, {"SLURM_JOB_ID", "42"}}));
 }
 
 TEST(CommonEnv, TheLocalSizeIsTheNodesAndNotTheLaunchers) {
@@ -159,29 +134,6 @@ TEST(CommonEnv, TheLocalSizeIsTheNodesAndNotTheLaunchers) {
   EXPECT_EQ(common(world).at("PADDLE_LOCAL_SIZE"), "2");
   world.local_size = 8;
   EXPECT_EQ(common(world).at("PADDLE_LOCAL_SIZE"), "8");
-}
-
-TEST(PlanCollective, AnOuterJobsRoundIsNotInherited) {
-  const Environment user{
-      {"HOME", "/root"}, {"PADDLE_LAUNCH_ROUND", "8"}, {"PADDLE_RESTART_COUNT", "8"}};
-  PaddleEnvSettings settings = kSettings;
-  settings.round = {.number = 3, .restarts = 1};
-  const PodPlan plan =
-      plan_collective(world_of(1, 0), settings, {"/bin/true", {"/bin/true"}}, user, {}, false);
-  EXPECT_EQ(plan.processes.inherited, (std::vector<EnvVar>{{"HOME", "/root"}}));
-  const Variables told(plan.processes.common_env.begin(), plan.processes.common_env.end());
-  EXPECT_EQ(told.at("PADDLE_LAUNCH_ROUND"), "3");
-  EXPECT_EQ(told.at("PADDLE_RESTART_COUNT"), "1");
-}
-
-TEST(PlanCollective, GivesEachTrainerItsLogItsCpusAndRankZeroTheInput) {
-  const PodPlan plan = plan_collective(world_of(2, 0), kSettings, {"/bin/true", {"/bin/true"}}, {},
-                                       {{0}, {1}}, true);
-  ASSERT_EQ(plan.processes.processes.size(), 2U);
-  EXPECT_EQ(plan.processes.processes[1].log_path, "/logs/workerlog.1");
-  EXPECT_EQ(plan.processes.processes[1].cpus, std::vector<int>{1});
-  EXPECT_TRUE(plan.processes.processes[0].has_stdin);
-  EXPECT_FALSE(plan.processes.processes[1].has_stdin);
 }
 
 }  // namespace

@@ -8,10 +8,14 @@
 
 #include "launcher/job/process_spec.h"
 #include "launcher/job/roster.h"
+#include "launcher/plan/paddle_env.h"
 #include "launcher/plan/pod_roles.h"
 #include "launcher/plan/server_world.h"
 
 namespace paddle_launch {
+
+inline const PaddleEnvSettings kSettings{
+    .backend = "auto", .log_dir = "/logs", .job_id = "default", .temporary_dir = "/tmp"};
 
 using Variables = std::map<std::string, std::string>;
 
@@ -36,6 +40,22 @@ inline ServerSpec interleaved() {
   ServerSpec spec;
   spec.servers = {"n1:6170", "n3:6171"};
   spec.workers = {"n2:6172", "n1:6173", "n2:6174", "n1:6175"};
+  return spec;
+}
+
+inline ServerSpec numbers(int servers, int workers) {
+  ServerSpec spec;
+  spec.server_num = servers;
+  spec.worker_num = workers;
+  return spec;
+}
+
+inline ServerSpec heter() {
+  ServerSpec spec;
+  spec.server_num = 1;
+  spec.worker_num = 2;
+  spec.heter_worker_num = {1, 2};
+  spec.heter_devices = {"gpu", "cpu"};
   return spec;
 }
 

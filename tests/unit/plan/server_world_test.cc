@@ -15,49 +15,6 @@ std::vector<std::string> endpoints(const std::vector<RoleProcess>& list) {
   return texts;
 }
 
-ServerSpec numbers(int servers, int workers) {
-  ServerSpec spec;
-  spec.server_num = servers;
-  spec.worker_num = workers;
-  return spec;
-}
-
-TEST(RolesOfPod, AListGivesEachNodeItsOwnEntriesWithTheirPlaces) {
-  const auto roles = roles_of_pod(interleaved(), "n1", {});
-  ASSERT_EQ(roles.size(), 3U);
-  EXPECT_EQ(roles[0], (RoleOffer{Role::Server, 1, 0, 6170}));
-  EXPECT_EQ(roles[1], (RoleOffer{Role::Trainer, 1, 1, 6173}));
-  EXPECT_EQ(roles[2], (RoleOffer{Role::Trainer, 1, 3, 6175}));
-  EXPECT_EQ(roles_of_pod(interleaved(), "n3", {}).size(), 1U);
-}
-
-TEST(RolesOfPod, AHostThatBeginsLikeAnotherIsAnother) {
-  ServerSpec spec;
-  spec.servers = {"10.0.0.12:6170"};
-  spec.workers = {"10.0.0.1:6171"};
-  const auto roles = roles_of_pod(spec, "10.0.0.1", {});
-  ASSERT_EQ(roles.size(), 1U);
-  EXPECT_EQ(roles[0].role, Role::Trainer);
-}
-
-TEST(RolesOfPod, LaunchersOfANodeShareItsWorkersAndTheFirstHasItsServers) {
-  const auto first = roles_of_pod(numbers(2, 5), "", {.local = 0, .launchers = 3});
-  const auto last = roles_of_pod(numbers(2, 5), "", {.local = 2, .launchers = 3});
-  EXPECT_EQ(first.size(), 4U);
-  EXPECT_EQ(last.size(), 1U);
-  EXPECT_EQ(last.front().role, Role::Trainer);
-  EXPECT_EQ(roles_of_pod(numbers(1, 1), "", {.local = 1, .launchers = 2}).size(), 0U);
-}
-
-TEST(RolesOfPod, TheOldVariablesNameOneProcess) {
-  ServerSpec spec;
-  spec.old_role =
-      OldRole{.mine = {Role::Trainer, 1}, .server_hosts = {"ps0", "ps1"}, .trainers = 2};
-  EXPECT_EQ(roles_of_pod(spec, "", {}), (std::vector<RoleOffer>{{Role::Trainer, 1, 1, 0}}));
-  spec.old_role->mine = {Role::Server, 1};
-  EXPECT_EQ(roles_of_pod(spec, "ps1", {}), (std::vector<RoleOffer>{{Role::Server, 1, 1, 6174}}));
-}
-
 TEST(PlanServerWorld, ListsKeepTheirOrderWhereverTheProcessesAre) {
   const ServerWorld world = world_of(interleaved(), {"n1", "n3", "n2"}, 2);
   EXPECT_EQ(endpoints(world.servers), interleaved().servers);
@@ -112,15 +69,6 @@ TEST(PlanServerWorld, TheUsersPortIsGloosMeetingPoint) {
 TEST(PlanServerWorld, APlaceThatNobodyFillsIsAnError) {
   EXPECT_THROW(world_of(interleaved(), {"n1", "n3"}), LaunchError);
   EXPECT_THROW(world_of(interleaved(), {"n1", "n3", "n2", "n2"}), LaunchError);
-}
-
-TEST(OffsetOf, ServersWorkersAndHeterogeneousWorkersFollowEachOther) {
-  ServerSpec spec = numbers(1, 2);
-  spec.heter_worker_num = {1};
-  EXPECT_EQ(offset_of(spec, Role::Server, 0), 0);
-  EXPECT_EQ(offset_of(spec, Role::Trainer, 1), 2);
-  EXPECT_EQ(offset_of(spec, Role::HeterWorker, 0), 3);
-  EXPECT_EQ(processes_of_node(spec), 4);
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ TEST(Agreement, DifferentListsAreShownBoth) {
   claim.ips = {"10.0.0.2", "10.0.0.1"};
   const OfferMessage other = offer_message(claim, pod("10.0.0.2", "n2").offer);
   expect_names(disagreement(pod("10.0.0.1", "n1"), other),
-               {"10.0.0.1 (n1)", "--ips 10.0.0.1,10.0.0.2", "10.0.0.2 (n2)",
-                "--ips 10.0.0.2,10.0.0.1", "same order"});
+               {"10.0.0.1 (n1)", "--ips=10.0.0.1,10.0.0.2", "10.0.0.2 (n2)",
+                "--ips=10.0.0.2,10.0.0.1", "same order"});
 }
 
 TEST(Agreement, DifferentNumbersOfCardsAreShownBoth) {
@@ -128,13 +128,13 @@ TEST(Agreement, RpcIsComparedAsACollectiveJob) {
   OfferMessage other = rpc_pod("10.0.0.2", 2);
   other.claim.ips = {"10.0.0.2"};
   other.ips_digest = "another";
-  expect_names(disagreement(rpc_pod("10.0.0.1", 2), other), {"--ips 10.0.0.2"});
+  expect_names(disagreement(rpc_pod("10.0.0.1", 2), other), {"--ips=10.0.0.2"});
 }
 
 TEST(Agreement, TwoLaunchersOfOneNameAreToldOfIt) {
   OfferMessage one = ps_pod("10.0.0.1", "PADDLE_PSERVER_IPS a,b");
-  one.claim.name = "PADDLE_TRAINER_ID 3";
-  EXPECT_EQ(both_claim(one, one).rfind("two launchers claim PADDLE_TRAINER_ID 3: process", 0), 0U);
+  one.claim.name = "PADDLE_TRAINER_ID=3";
+  EXPECT_EQ(both_claim(one, one).rfind("two launchers claim PADDLE_TRAINER_ID=3: process", 0), 0U);
 }
 
 TEST(Agreement, ALongLayoutIsComparedByItsDigest) {

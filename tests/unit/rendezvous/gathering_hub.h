@@ -2,7 +2,6 @@
 // A hub that gathers, and those who were in the round before or come now.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>

@@ -67,8 +67,8 @@ TEST_F(GatheringTest, WhoeverClaimsATakenPlaceIsTurnedAwayAlone) {
       },
       [&] { third->say(offer("n3", 2)); });
   EXPECT_EQ(gather(offer("n1", 0)).hosts(), kAll);
-  expect_refused(*intruders[0], 1, "two launchers claim --rank 0");
-  expect_refused(*intruders[1], 1, "two launchers claim --rank 1");
+  expect_refused(*intruders[0], 1, "two launchers claim --rank=0");
+  expect_refused(*intruders[1], 1, "two launchers claim --rank=1");
   expect_refused(*intruders[2], 1, "x is in this job already");
 }
 

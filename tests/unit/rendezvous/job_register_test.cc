@@ -2,6 +2,9 @@
 // The entries of an elastic job in a real etcd.
 #include "launcher/rendezvous/job_register.h"
 
+#include <chrono>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "launcher/job/errors.h"
@@ -48,7 +51,7 @@ TEST_F(JobRegisterTest, AnotherNumberOfNodesIsWrongUseUnlessItIsForced) {
   const auto first = book(7001);
   RegisterSettings others = settings({2, 2});
   const std::string why = why_not([&] { book(7002, others); });
-  EXPECT_NE(why.find("--np 2: the running job " + job_id() + " has 1:4 nodes"), std::string::npos)
+  EXPECT_NE(why.find("--np=2: the running job " + job_id() + " has 1:4 nodes"), std::string::npos)
       << why;
   EXPECT_EQ(first->nodes(), (NodeRange{1, 4}));
   others.spec.force = true;
@@ -183,6 +186,29 @@ TEST_F(JobRegisterTest, SomebodyElsesKeyIsWrongUseThatNamesIt) {
             std::string::npos)
       << why;
   EXPECT_TRUE(guest->sees(kJobKey, "mine!"));
+}
+
+// Not after the ten seconds that a server has which does not answer.
+TEST_F(JobRegisterTest, AWrongPasswordIsToldAtOnce) {
+  const std::string body = R"({"error":"etcdserver: authentication failed, invalid user ID"})";
+  const OddServer strict(
+      fmt::format("HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n"
+                  "Content-Length: {}\r\n\r\n{}",
+                  body.size(), body));
+  RegisterSettings others = settings();
+  others.spec.etcd.endpoints = {strict.address()};
+  others.spec.etcd.user = "joe";
+  others.spec.etcd.password = "another-word";
+  const auto began = std::chrono::steady_clock::now();
+  try {
+    book(7001, others);
+    FAIL() << "it was let in";
+  } catch (const NodeMissing& error) {
+    EXPECT_EQ(error.what(), "--elastic_server: " + strict.address() +
+                                ": user joe: authentication failed, wrong user or password; check "
+                                "--etcd_user and the variable PADDLE_ETCD_PASSWORD");
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - began, seconds(8));
 }
 
 TEST_F(JobRegisterTest, WhoLeavesTakesItsEntryAndTheLastOneAll) {

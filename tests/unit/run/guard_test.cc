@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard with processes that are held back. What it does for all others is tried from outside,
-// in tests/end_to_end.
+// The guard with processes that are held back, and whom it tells to stop. The rest of it is tried
+// from outside, in tests/end_to_end.
 #include "launcher/run/guard.h"
 
 #include <poll.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "launcher/os/read_file.h"
 #include "tests/unit/run/small_pod.h"
 
 namespace paddle_launch {
@@ -136,15 +140,28 @@ TEST_F(HeldBack, EndsWithTheLauncher) {
   EXPECT_FALSE(pod_.has("started"));
 }
 
+// As the kernel shows it in /proc: 'D' is a sleep that no signal ends. '?': there is no process.
+char state_of(const std::string& pid) {
+  const std::string stat = read_file("/proc/" + pid + "/stat").value_or("");
+  const std::size_t name_end = stat.rfind(") ");
+  return name_end == std::string::npos ? '?' : stat[name_end + 2];
+}
+
 // The child of posix_spawn waits for a writer, and its parent for the child.
 TEST_F(HeldBack, AControlZDoesNotWaitForWhoeverCannotStop) {
   pod_.add(Role::Trainer,
-           "mkfifo nobody_writes; exec python3 -c 'import os; open(\"there\", \"w\").close(); "
+           "mkfifo nobody_writes; echo $$ >pid; exec python3 -c 'import os; "
            "os.posix_spawn(\"/bin/true\", [\"true\"], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, "
            "\"nobody_writes\", os.O_RDONLY, 0)])'");
   start();
-  while (!pod_.has("there")) usleep(1000);
-  usleep(100'000);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto cannot_stop = [this] {
+    const std::string pid = read_file(pod_.path("pid")).value_or("");
+    return state_of(pid.substr(0, pid.find('\n'))) == 'D';
+  };
+  bool is_so = false;
+  while (!(is_so = cannot_stop()) && std::chrono::steady_clock::now() < until) usleep(1000);
+  ASSERT_TRUE(is_so);
   order(GuardOrder::Kind::Freeze);
   EXPECT_EQ(next_kind(), Kind::Frozen);
 }
@@ -159,6 +176,24 @@ TEST_F(HeldBack, IsFrozenAsWellWhenTheOrderCrossesAControlZ) {
   EXPECT_FALSE(next(500));
   order(GuardOrder::Kind::Thaw);
   EXPECT_EQ(next_kind(), Kind::Exited);
+}
+
+// A data loader must outlive the checkpoint that its trainer writes when it is told to stop.
+TEST(Guard, TellsATrainerToStopAndItsChildrenOnlyWhenItIsGone) {
+  SmallPod pod;
+  pod.add(Role::Trainer,
+          "trap 'sleep 0.3; [ -e loader_was_told ] && touch too_early; exit 0' TERM;"
+          "sh -c 'trap \"touch loader_was_told; exit 0\" TERM; touch ready;"
+          "       while :; do sleep 0.02; done' & "
+          "while :; do sleep 0.02; done");
+  const Guard guard(pod.plan(), pod.settings());
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!pod.has("ready") && std::chrono::steady_clock::now() < until) usleep(1000);
+  ASSERT_TRUE(pod.has("ready"));
+  guard.order(GuardOrder::Kind::Stop);
+  guard.wait_for_end();
+  EXPECT_FALSE(pod.has("too_early"));
+  EXPECT_TRUE(pod.has("loader_was_told"));
 }
 
 TEST(Guard, RemovesAFileThatHasServedWhenTheLastProcessIsGone) {

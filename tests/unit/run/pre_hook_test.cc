@@ -62,7 +62,7 @@ TEST(PreHook, TellsTheExitCode) {
 
 TEST(PreHook, TellsTheSignal) {
   EXPECT_EQ(run("kill -KILL $$").problem, "killed by SIGKILL");
-  EXPECT_EQ(run("kill -40 $$").problem, "killed by signal 40");
+  EXPECT_EQ(run("kill -" + std::to_string(SIGRTMIN + 6) + " $$").problem, "killed by SIGRTMIN+6");
 }
 
 TEST(PreHook, TellsWhyItCouldNotBeStarted) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/run/store_door.h"
 
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -12,13 +11,13 @@
 
 #include <gtest/gtest.h>
 
+#include "launcher/os/ipv4.h"
 #include "launcher/os/run_until.h"
 #include "launcher/os/tcp.h"
 
 namespace paddle_launch {
 namespace {
 
-constexpr std::uint32_t kLoopback = 0x7f000001U;
 constexpr std::chrono::seconds kDeadline{30};
 
 int free_port() { return local_port(listen_on(kLoopback, 0, 1).get()); }

@@ -49,7 +49,7 @@ TEST(ListeningPorts, AreNoneWhereTheTablesAreMissingOrTorn) {
   EXPECT_EQ(listening_ports({6070}, proc.path()), Ports{});
 }
 
-TEST(ListeningPorts, OfThisMachine) {
+TEST(ListeningPorts, OfThisMachineAreFound) {
   const UniqueFd fd(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const UniqueFd old(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int own = fd ? fd.get() : old.get();

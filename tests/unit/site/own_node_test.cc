@@ -79,13 +79,15 @@ TEST(FindOwnNode, OneNodeIsNamedByTheListOrByHost) {
 }
 
 TEST(FindOwnNode, OneNodeElsewhereIsWrongUse) {
-  EXPECT_EQ(refusal(job_of({"10.0.0.9"})),
-            "--ips 10.0.0.9 is not an address of this machine (n1), which has 10.0.0.7, 127.0.0.1, "
-            "192.168.3.7; name one of them");
-  EXPECT_EQ(refusal(with_host(job_of({"10.0.0.7"}), "192.168.3.7")),
-            "--host 192.168.3.7 is not in --ips 10.0.0.7; name the same node in both, or leave one "
-            "out");
-  EXPECT_TRUE(says(refusal(with_host({}, "10.9.9.9", "POD_IP")), "POD_IP 10.9.9.9 is not an"));
+  EXPECT_EQ(
+      refusal(job_of({"10.0.0.9"})),
+      "--ips: 10.0.0.9 is not an address of this machine (n1), which has 10.0.0.7, 127.0.0.1, "
+      "192.168.3.7; name one of them");
+  EXPECT_EQ(
+      refusal(with_host(job_of({"10.0.0.7"}), "192.168.3.7")),
+      "--host=192.168.3.7 is not in --ips (10.0.0.7); name the same node in both, or leave one "
+      "out");
+  EXPECT_TRUE(says(refusal(with_host({}, "10.9.9.9", "POD_IP")), "POD_IP: 10.9.9.9 is not an"));
 }
 
 TEST(FindOwnNode, TheOneEntryWithAnOwnAddressIsThisNode) {
@@ -121,7 +123,7 @@ TEST(FindOwnNode, ANameOnLoopbackOrWithSeveralAddressesListensEverywhere) {
 TEST(FindOwnNode, NoOwnEntryIsToldWithBothSides) {
   const auto text = refusal(job_of({"10.0.0.8", "n7"}));
   EXPECT_TRUE(says(text,
-                   "no entry of --ips 10.0.0.8, n7 is this machine (n1, which has 10.0.0.7, "
+                   "no entry of --ips (10.0.0.8, n7) is this machine (n1, which has 10.0.0.7, "
                    "127.0.0.1, 192.168.3.7)"))
       << text;
   EXPECT_TRUE(says(text, "n7: Name or service not known")) << text;
@@ -160,22 +162,23 @@ TEST(FindOwnNode, HostMayNameAnEntryInOtherWords) {
             node("b", 1, "10.0.0.7"));
   EXPECT_TRUE(says(refusal(with_host(job_of({"a", "b"}), "10.0.0.7"),
                            {{"a", {"10.0.0.7"}}, {"b", {"10.0.0.7"}}}),
-                   "--host 10.0.0.7 fits several entries of --ips: a (place 0), b (place 1)"));
+                   "--host=10.0.0.7 fits several entries of --ips: a (place 0), b (place 1)"));
 }
 
 TEST(FindOwnNode, AHostOutsideTheListIsRefusedWithItsRemedy) {
   const auto job = job_of({"10.0.0.7", "10.0.0.8"});
   EXPECT_EQ(refusal(with_host(job, "192.168.3.7")),
-            "--host 192.168.3.7 is not in --ips 10.0.0.7, 10.0.0.8; name this node as it stands "
-            "there, or leave --host out");
-  EXPECT_EQ(refusal(with_host(job, "172.17.0.2", "POD_IP")),
-            "POD_IP 172.17.0.2 is not in --ips 10.0.0.7, 10.0.0.8; unset POD_IP, or correct --ips");
+            "--host=192.168.3.7 is not in --ips (10.0.0.7, 10.0.0.8); name this node as it stands "
+            "there, or leave out --host");
+  EXPECT_EQ(
+      refusal(with_host(job, "172.17.0.2", "POD_IP")),
+      "POD_IP=172.17.0.2 is not in --ips (10.0.0.7, 10.0.0.8); unset POD_IP, or correct --ips");
   EXPECT_TRUE(says(refusal(with_host(job, "typo")), "typo: Name or service not known"));
 }
 
 TEST(FindOwnNode, AHostOfAnotherMachineIsRefused) {
   const auto text = refusal(with_host(job_of({"10.0.0.7", "10.0.0.8"}), "10.0.0.8"));
-  EXPECT_TRUE(says(text, "--host 10.0.0.8 is not an address of this machine (n1), which has"))
+  EXPECT_TRUE(says(text, "--host: 10.0.0.8 is not an address of this machine (n1), which has"))
       << text;
 }
 
@@ -208,7 +211,7 @@ TEST(FindOwnNode, WithAMasterTheChannelTellsTheHost) {
   job.node_rank = 3;
   EXPECT_EQ(found(job), node("192.168.3.7", 3));
   EXPECT_TRUE(
-      says(refusal(with_host(job_at("10.0.0.9"), "10.0.0.8")), "--host 10.0.0.8 is not an"));
+      says(refusal(with_host(job_at("10.0.0.9"), "10.0.0.8")), "--host: 10.0.0.8 is not an"));
 }
 
 TEST(FindOwnNode, TheMeetingPointListensWhereTheOthersCome) {

@@ -7,8 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
 #include <set>
 #include <tuple>
 
@@ -119,7 +117,7 @@ TEST(LeasePorts, TooSmallARangeIsALaunchErrorWithItsNumbers) {
   const auto text = launch_error(wish);
   EXPECT_TRUE(says(text, "not enough free ports: 5 needed")) << text;
   EXPECT_TRUE(says(text, "in 22000-22001")) << text;
-  EXPECT_TRUE(says(text, "--port_range LO:HI")) << text;
+  EXPECT_TRUE(says(text, "--port_range=LOW:HIGH")) << text;
 }
 
 TEST(LeasePorts, AnEphemeralRangeOverEverythingStillGivesFreePortsWithOneWarning) {

@@ -67,8 +67,22 @@ TEST_F(FindProgram, TakesTheInterpreterThatWasNamed) {
             at("second/python"));
   EXPECT_EQ(find_program({.name = at("train.py"), .python = at("second/python")}, env()).path,
             at("second/python"));
-  EXPECT_NE(refusal({.name = at("train.py"), .python = "nopython"}).find("--python nopython"),
+  EXPECT_NE(refusal({.name = at("train.py"), .python = "nopython"}).find("--python=nopython"),
             std::string::npos);
+}
+
+TEST_F(FindProgram, InAVirtualEnvironmentItsOwnInterpreterComesBeforeThoseOnPath) {
+  make("venv/bin/python", 0755);
+  const auto python_beside = [&](const Script& script) {
+    return find_program(script, env(), at("venv/bin")).path;
+  };
+  EXPECT_EQ(python_beside({.name = at("train.py")}), at("first/python3")) << "no environment";
+  make("venv/pyvenv.cfg", 0644);
+  EXPECT_EQ(python_beside({.name = at("train.py")}), at("venv/bin/python"));
+  EXPECT_EQ(python_beside({.name = "pkg.train", .is_module = true}), at("venv/bin/python"));
+  EXPECT_EQ(python_beside({.name = at("train.py"), .python = "python"}), at("second/python"));
+  make("venv/bin/python", 0644);
+  EXPECT_EQ(python_beside({.name = at("train.py")}), at("first/python3")) << "it cannot be run";
 }
 
 TEST_F(FindProgram, RunsAnExecutableAsItIs) {

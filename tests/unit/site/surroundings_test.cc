@@ -81,7 +81,7 @@ TEST(Surroundings, ASizeThatIsNoNumberIsPossiblySeveral) {
   EXPECT_TRUE(surroundings({{"PMI_SIZE", ""}}).may_be_several());
 }
 
-TEST(Surroundings, MpirunWithoutPmix) {
+TEST(Surroundings, MpirunWithoutPmixIsKnownByItsOwnVariables) {
   const Surroundings expected{
       .launched_by = "mpirun", .tasks = 2, .task = 1, .mpi = MpiFamily::OpenMpi};
   EXPECT_EQ(surroundings({{"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "1"}}), expected);

@@ -65,7 +65,7 @@ TEST_F(TokenTest, TheOptionBeatsTheVariableAndThatTheUsersFile) {
   EXPECT_EQ(find_token(job, env), (Token{"variable-variable", "PADDLE_LAUNCH_TOKEN"}));
   job.token_file = file("option-option-option\n");
   EXPECT_EQ(find_token(job, env),
-            (Token{"option-option-option", "--token_file " + *job.token_file}));
+            (Token{"option-option-option", "--token_file=" + *job.token_file}));
 }
 
 TEST_F(TokenTest, TheUsersFileIsWhereXdgSays) {
@@ -92,7 +92,7 @@ TEST_F(TokenTest, AFileThatOthersMayReadIsRefusedWithItsModeAndTheRemedy) {
     const auto text = refusal(with_file(path));
     char shown[8];
     std::snprintf(shown, sizeof shown, "%04o", mode);
-    EXPECT_TRUE(says(text, "--token_file " + path + ": its mode is " + shown)) << text;
+    EXPECT_TRUE(says(text, "--token_file=" + path + ": its mode is " + shown)) << text;
     EXPECT_TRUE(says(text, "chmod 600 " + path)) << text;
     EXPECT_FALSE(says(text, kSecret)) << text;
   }

@@ -27,11 +27,11 @@ std::string refusal_of(const SpawnOptions& options, const ChosenCards& visible =
   return "(none)";
 }
 
-TEST(OptionsOfCards, AllVisibleCards) {
+TEST(OptionsOfCards, AllVisibleCardsAreUsed) {
   EXPECT_EQ(options_of({}, kThreeCards), (Words{"--gpus=7,5,GPU-3", "--nproc_per_node=3"}));
 }
 
-TEST(OptionsOfCards, TheFirstVisibleCards) {
+TEST(OptionsOfCards, OfMoreVisibleCardsTheFirstAreUsed) {
   EXPECT_EQ(options_of({.nprocs = 2}, kThreeCards), (Words{"--gpus=7,5", "--nproc_per_node=2"}));
   EXPECT_EQ(refusal_of({.nprocs = 4}, kThreeCards)
                 .rfind("the number of visible devices(3) is less than the number of spawn "
@@ -40,7 +40,7 @@ TEST(OptionsOfCards, TheFirstVisibleCards) {
             0U);
 }
 
-TEST(OptionsOfCards, NamedCards) {
+TEST(OptionsOfCards, NamedCardsAreAsManyAsProcesses) {
   EXPECT_EQ(options_of({.gpus = "4,5"}, kThreeCards), (Words{"--gpus=4,5", "--nproc_per_node=2"}));
   EXPECT_EQ(options_of({.nprocs = 2, .gpus = "4,5"}), (Words{"--gpus=4,5", "--nproc_per_node=2"}));
   EXPECT_EQ(refusal_of({.nprocs = 3, .gpus = "4,5"})
@@ -50,13 +50,13 @@ TEST(OptionsOfCards, NamedCards) {
             0U);
 }
 
-TEST(OptionsOfCards, WithoutCardsOneProcessForEachCpu) {
+TEST(OptionsOfCards, WithoutCardsThereIsOneProcessForEachCpu) {
   EXPECT_EQ(options_of({}), (Words{"--nproc_per_node=6"}));
   EXPECT_EQ(options_of({.nprocs = 3}), (Words{"--nproc_per_node=3"}));
   EXPECT_EQ(options_of({.gpus = "cpu"}, kThreeCards), (Words{"--gpus=cpu", "--nproc_per_node=6"}));
 }
 
-TEST(OptionsOfCards, NumbersThatCannotBe) {
+TEST(OptionsOfCards, NumbersThatCannotBeAreRefused) {
   for (const int number : {0, -2}) {
     EXPECT_NE(refusal_of({.nprocs = number}).find("nprocs is " + std::to_string(number)),
               std::string::npos);
@@ -72,7 +72,7 @@ TEST(CommandOfSpawn, WithoutALogDirectoryOutputGoesStraightToTheConsole) {
   EXPECT_EQ(job.bootstrap, "solo");
 }
 
-TEST(CommandOfSpawn, SaysTheRest) {
+TEST(CommandOfSpawn, NodesLogsAndGraceAreHandedOn) {
   const JobSpec job = command_of_spawn({.nprocs = 2,
                                         .ips = "192.168.0.1,192.168.0.2",
                                         .log_dir = "logs",

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/tell/has.h"
+
 namespace paddle_launch {
 namespace {
 
@@ -31,10 +33,6 @@ LinkTry& link(LinkCheck& check, int from, int to) {
     if (one.from == from && one.to == to) return one;
   }
   throw std::out_of_range("no such link");
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(CheckTable, CountsProcessesOfAJobWithServers) {

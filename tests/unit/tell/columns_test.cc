@@ -34,8 +34,8 @@ TEST(Padded, FillsByColumnsNotByBytes) {
 
 TEST(InColumns, AlignsAllCellsButFillsNoLineUp) {
   EXPECT_EQ(in_columns({{"round", "lasted", "why"}, {"0", "12.3 s", "done"}}),
-            "  round  lasted  why\n"
-            "  0      12.3 s  done\n");
+            "round  lasted  why\n"
+            "0      12.3 s  done\n");
   EXPECT_EQ(in_columns({}), "");
 }
 

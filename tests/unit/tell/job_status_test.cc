@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/unit/tell/has.h"
+
 namespace paddle_launch {
 namespace {
 
@@ -23,10 +25,6 @@ JobStatus running() {
               {.host = "10.0.0.1", .machine = "n1", .pid = 1234, .first_rank = 0, .trainers = 4},
               {.host = "10.0.0.12", .machine = "n12", .pid = 1311, .first_rank = 4, .trainers = 1},
               {.host = "10.0.0.3", .machine = "n3", .pid = 99}}};
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(JobStatus, ShowsTheRoundAndWhoTakesPart) {

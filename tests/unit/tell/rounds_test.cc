@@ -80,7 +80,7 @@ RestartSpec most(int restarts) { return {.most = restarts}; }
 TEST(NoNextRoundLine, SaysWhyAFailedJobIsNotStartedAgain) {
   const StopCause trainer = failed("rank 3 failed: exit code 7");
   EXPECT_EQ(no_next_round_line(told(3, 3, trainer), most(3)),
-            "not started again: no restart is left (--max_restart 3)");
+            "not started again: no restart is left (--max_restart=3)");
   EXPECT_EQ(no_next_round_line(told(1, 1, trainer), most(3)),
             "not started again: --restart_on does not name this cause");
   EXPECT_EQ(no_next_round_line(told(1, 1, {.kind = Kind::GuardLost}), most(3)),
@@ -92,7 +92,7 @@ TEST(NoNextRoundLine, SaysWhyAFailedJobIsNotStartedAgain) {
   EXPECT_EQ(no_next_round_line(told(1, 1, {.kind = Kind::PodLost}), failures_alone),
             "not started again: --restart_on does not name lost_node");
   EXPECT_EQ(no_next_round_line(told(3, 3, {.kind = Kind::PodLost}), most(3)),
-            "not started again: no restart is left (--max_restart 3)");
+            "not started again: no restart is left (--max_restart=3)");
 }
 
 TEST(NoNextRoundLine, IsEmptyWhereItGoesWithoutSaying) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/tell/columns.h"
+#include "tests/unit/tell/has.h"
 
 namespace paddle_launch {
 namespace {
@@ -22,10 +23,6 @@ WaitingFacts two_of_four() {
 
 WaitingFacts hub_away() {
   return {.waited = seconds(12), .hub = "192.168.0.1:6060-6069", .last_try = "connection refused"};
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(WaitingLine, NamesWhoIsMissing) {
@@ -100,9 +97,7 @@ TEST(NeverCame, ExplainsWhyTheFirstNodeCannotBeReached) {
 
 TEST(WaitingNotice, SaysNothingInTheFirstSecond) {
   WaitingNotice notice(false);
-  EXPECT_EQ(notice.next_update(), std::nullopt);
   EXPECT_EQ(notice.update(two_of_four(), kStart), "");
-  EXPECT_EQ(notice.next_update(), kStart + seconds(1));
   EXPECT_EQ(notice.update(two_of_four(), kStart + milliseconds(999)), "");
   EXPECT_EQ(notice.update(two_of_four(), kStart + seconds(1)), waiting_line(two_of_four()));
   EXPECT_EQ(notice.end(), "");
@@ -113,12 +108,11 @@ TEST(WaitingNotice, RepeatsAfterTenThirtyAndEverySixtySeconds) {
   notice.update(two_of_four(), kStart - seconds(1));
   std::vector<long> told;
   WaitingFacts facts = two_of_four();
-  for (int second = 0; second <= 220; ++second) {
+  for (int second = 0; second <= 280; ++second) {
     facts.waited = seconds(second);
     if (!notice.update(facts, kStart + seconds(second)).empty()) told.push_back(second);
   }
-  EXPECT_EQ(told, (std::vector<long>{0, 10, 30, 90, 150, 210}));
-  EXPECT_EQ(notice.next_update(), kStart + seconds(270));
+  EXPECT_EQ(told, (std::vector<long>{0, 10, 30, 90, 150, 210, 270}));
 }
 
 TEST(WaitingNotice, TellsAChangeAtOnceButNotTwiceASecond) {
@@ -129,9 +123,7 @@ TEST(WaitingNotice, TellsAChangeAtOnceButNotTwiceASecond) {
   one.missing = 1;
   one.names = {"192.168.0.4"};
   EXPECT_EQ(notice.update(one, kStart + milliseconds(400)), "");
-  EXPECT_EQ(notice.next_update(), kStart + seconds(1));
   EXPECT_EQ(notice.update(one, kStart + seconds(1)), waiting_line(one));
-  EXPECT_EQ(notice.next_update(), kStart + seconds(11));
   one.last_try = "no route to host";
   EXPECT_EQ(notice.update(one, kStart + seconds(3)), waiting_line(one));
 }
@@ -142,7 +134,6 @@ TEST(WaitingNotice, ForgetsAChangeThatWasTakenBack) {
   notice.update(two_of_four(), kStart);
   notice.update(hub_away(), kStart + milliseconds(400));
   EXPECT_EQ(notice.update(two_of_four(), kStart + seconds(1)), "");
-  EXPECT_EQ(notice.next_update(), kStart + seconds(10));
 }
 
 TEST(WaitingNotice, RenewsOneLineOnATerminal) {
@@ -151,7 +142,6 @@ TEST(WaitingNotice, RenewsOneLineOnATerminal) {
   EXPECT_EQ(notice.end(), "") << "nothing is there to be taken off";
   EXPECT_EQ(notice.update(two_of_four(), kStart + seconds(1)),
             "\r" + waiting_line(two_of_four()) + "\x1b[K");
-  EXPECT_EQ(notice.next_update(), kStart + seconds(2));
   EXPECT_EQ(notice.update(two_of_four(), kStart + milliseconds(1999)), "");
   EXPECT_NE(notice.update(two_of_four(), kStart + seconds(2)), "");
   EXPECT_EQ(notice.end(), "\r\x1b[K");

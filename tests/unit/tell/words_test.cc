@@ -3,7 +3,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <climits>
 #include <csignal>
 
 #include <gtest/gtest.h>
@@ -158,17 +157,13 @@ TEST(DescribeNotStarted, NamesRankStepReasonAndRemedy) {
             std::string::npos);
 }
 
-TEST(RankRanges, JoinsNeighbours) {
-  EXPECT_EQ(rank_ranges({0, 1, 2, 4, 7, 6}), "0-2,4,6-7");
-  EXPECT_EQ(rank_ranges({}), "");
-  EXPECT_EQ(rank_ranges({INT_MAX, INT_MAX, INT_MIN}), "-2147483648,2147483647,2147483647");
-}
-
 TEST(Printable, KeepsTextAndShowsTheRestAsHex) {
   EXPECT_EQ(printable("训练 ok\ttab\n"), "训练 ok\ttab\n");
   EXPECT_EQ(printable("\x1b[31mred\xff\x00"), "\\x1b[31mred\\xff");
   EXPECT_EQ(printable(std::string("\0", 1)), "\\x00");
   EXPECT_EQ(printable("\xc2\x9b"), "\\xc2\\x9b") << "a C1 control character";
+  EXPECT_EQ(printable("\xe0\x82\x9b"), "\\xe0\\x82\\x9b") << "the same in an overlong form";
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "half of a character for UTF-16";
 }
 
 TEST(OneLine, LetsNobodyForgeTheNextOne) {

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/text/pci_bus.h"
-
 namespace paddle_launch {
 namespace {
 
@@ -31,14 +29,6 @@ TEST(ParseCardName, RefusesEverythingElse) {
   for (const char* entry : {"", "-1", "gpu0", "0-3", "1.5", "GPU-", "99999999999"}) {
     EXPECT_EQ(parse_card_name(entry), std::nullopt) << entry;
   }
-}
-
-TEST(NormalPciBus, SpellsAddressesAsSysDoes) {
-  EXPECT_EQ(normal_pci_bus("00000000:3B:00.0"), "0000:3b:00.0");
-  EXPECT_EQ(normal_pci_bus("0000:af:1f.7"), "0000:af:1f.7");
-  EXPECT_EQ(normal_pci_bus("3b:00.0"), "0000:3b:00.0");
-  EXPECT_EQ(normal_pci_bus("00010000:3b:00.0"), "10000:3b:00.0");
-  EXPECT_EQ(normal_pci_bus(""), "");
 }
 
 }  // namespace

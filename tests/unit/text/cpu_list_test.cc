@@ -20,8 +20,8 @@ TEST(ParseCpuList, RefusesWhatIsNoList) {
   }
 }
 
-TEST(FormatCpuList, JoinsNeighbours) {
-  EXPECT_EQ(format_cpu_list({9, 0, 1, 2, 8, 12}), "0-2,8-9,12");
+TEST(FormatCpuList, NamesEachOnce) {
+  EXPECT_EQ(format_cpu_list({9, 0, 1, 2, 8, 1, 12}), "0-2,8-9,12");
   EXPECT_EQ(format_cpu_list({}), "");
 }
 

@@ -2,7 +2,6 @@
 #include "launcher/text/node_list.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two last acts of a round: watching this pod's processes to the last, and waiting for the
+// verdict over the whole job.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "launcher/job/ending.h"
+#include "launcher/run/conductor.h"
+#include "launcher/run/console.h"
+#include "launcher/run/guard.h"
+#include "launcher/run/stop_policy.h"
+#include "launcher/run/store_door.h"
+#include "launcher/run/supervisor.h"
+#include "launcher/run/terminal.h"
+#include "launcher/steps/aftermath.h"
+#include "launcher/steps/round.h"
+#include "launcher/tell/voice.h"
+
+namespace paddle_launch {
+
+// What both share.
+struct Stage {
+  const JobTies& ties;
+  Guard& guard;
+  Console& console;
+  const Terminal& terminal;
+  const Voice& voice;
+  const Aftermath& aftermath;
+  bool& speaks;
+  bool first_on_node = true;
+  int nodes = 1;
+  StoreDoor* store_door = nullptr;   // where rank 0 is
+  Conductor* conductor = nullptr;    // in a job with parameter servers
+  Supervisor* supervisor = nullptr;  // while processes of this pod run
+  // Of others who would not wait until our last process was gone.
+  std::optional<JobVerdict> early_verdict{};
+  int ending_signal = 0;  // the first that asked this launcher to end
+};
+
+// What a conductor of this stage does with the processes, while there are any.
+ConductorNews conductor_news(Stage& stage);
+
+RoundResult supervise(Stage& stage, StopPolicy policy);
+
+// `patience`: how long the other pods may take once the job is being stopped.
+JobVerdict conclude(Stage& stage, const RoundResult& result, std::chrono::milliseconds patience);
+
+}  // namespace paddle_launch

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/steps/aftermath.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "launcher/site/kernel_facts.h"
+#include "launcher/tell/failure_report.h"
+#include "launcher/tell/log_excerpt.h"
+#include "launcher/tell/log_lines.h"
+#include "launcher/tell/words.h"
+
+namespace paddle_launch {
+namespace {
+
+// A disk that does not answer is not to hold up the verdict.
+constexpr std::chrono::milliseconds kBeforeTheVerdict{500};
+
+// A failure anywhere makes every log worth reading; an interrupt does not.
+bool is_about_a_failure(const Outcome& outcome) {
+  if (std::holds_alternative<Failed>(outcome)) return true;
+  const auto* stopped = std::get_if<JobStopped>(&outcome);
+  return stopped != nullptr && stopped->cause.kind == StopCause::Kind::WorkerFailed;
+}
+
+// All processes of a pod have one, or none has.
+bool has_logs(const ProcessPlan& plan) {
+  return !plan.processes.empty() && !plan.processes.front().log_path.empty();
+}
+
+SteadyTime moment_of(const Outcome& outcome) {
+  const auto* failed = std::get_if<Failed>(&outcome);
+  return failed != nullptr ? failed->first.ended : std::chrono::steady_clock::now();
+}
+
+}  // namespace
+
+Aftermath::Aftermath(const ProcessPlan& plan, std::string host_name, int node,
+                     long oom_kills_before)
+    : plan_(plan),
+      host_name_(std::move(host_name)),
+      node_(node),
+      oom_kills_before_(oom_kills_before) {}
+
+long Aftermath::oom_kills() const {
+  const long now = oom_kills_so_far();
+  return now == kOomKillsUnknown ? now : now - oom_kills_before_;
+}
+
+std::string Aftermath::node_name() const {
+  return plan_.host == host_name_ ? host_name_ : fmt::format("{} ({})", host_name_, plan_.host);
+}
+
+void Aftermath::tell_verdict(const Voice& voice, const Outcome& verdict, int others) const {
+  const std::string line = verdict_line(verdict, plan_, others, oom_kills());
+  const auto* const stopped = std::get_if<JobStopped>(&verdict);
+  const bool is_change = stopped != nullptr && stopped->cause.kind == StopCause::Kind::NodesChange;
+  is_change ? voice.info(line) : voice.error(line);
+}
+
+StopCause Aftermath::cause(const Outcome& outcome) const {
+  return stop_cause(outcome, plan_, node_, moment_of(outcome), oom_kills());
+}
+
+bool Aftermath::blames_another(int worker) const {
+  if (plan_.world_size < 2 || !has_logs(plan_)) return false;
+  const LogEnds ends = read_log_ends(
+      {plan_.processes.at(static_cast<std::size_t>(worker)).log_path}, kBeforeTheVerdict);
+  return !ends.empty() && ends.front() &&
+         only_complains(this_run(ends.front()->bytes, kLogLineMark));
+}
+
+PodEnding Aftermath::ending(const RoundResult& result) const {
+  PodEnding ending;
+  ending.stopped = victims(result.exits, plan_);
+  ending.asked_to_end = result.ending_signal != 0;
+  const bool own = !std::holds_alternative<JobStopped>(result.outcome);
+  if (own) ending.own = cause(result.outcome);
+  LogEnds logs;
+  if (is_about_a_failure(result.outcome) && has_logs(plan_)) {
+    std::vector<std::string> paths;
+    for (const ProcessSpec& spec : plan_.processes) paths.push_back(spec.log_path);
+    logs = read_log_ends(paths);
+  }
+  logs.resize(plan_.processes.size());
+  for (const ProcessExit& exit : result.exits) {
+    if (!exit.failed_by_itself()) continue;
+    const bool is_first = ending.failures.empty();
+    // One that died by itself while the news from another node was on its way.
+    if (is_first && !own) ending.own = cause(Failed{exit});
+    ending.failures.push_back(
+        record(exit, is_first ? logs.at(static_cast<std::size_t>(exit.worker)) : LogEnd{}));
+  }
+  compare_logs(logs, result, ending);
+  return ending;
+}
+
+FailureRecord Aftermath::record(const ProcessExit& exit, const std::optional<LogEnd>& log) const {
+  return failure_record(exit, plan_.processes.at(static_cast<std::size_t>(exit.worker)),
+                        {.node = node_name(),
+                         .when = timestamp_of(exit.ended),
+                         .log_excerpt = log ? log_excerpt(log->bytes, kLogLineMark) : "",
+                         .log_readable = log.has_value(),
+                         .oom_kills = oom_kills()});
+}
+
+Suspicion Aftermath::confession(int worker, const LogEnds& logs) const {
+  const auto index = static_cast<std::size_t>(worker);
+  const ProcessSpec& spec = plan_.processes.at(index);
+  return {.role = spec.role,
+          .rank = spec.rank,
+          .node = node_name(),
+          .log_path = spec.log_path,
+          .log_excerpt = log_excerpt(logs.at(index)->bytes, kLogLineMark)};
+}
+
+void Aftermath::compare_logs(const LogEnds& logs, const RoundResult& result,
+                             PodEnding& ending) const {
+  std::vector<LastWords> words;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    if (!logs[i]) continue;
+    words.push_back(
+        {static_cast<int>(i), this_run(logs[i]->bytes, kLogLineMark), logs[i]->written_ns});
+  }
+  const auto first = std::find_if(result.exits.begin(), result.exits.end(),
+                                  [](const ProcessExit& exit) { return exit.failed_by_itself(); });
+  std::optional<int> who;
+  if (first == result.exits.end()) {
+    who = first_own_error(words);
+  } else {
+    const int worker = first->worker;
+    who = probable_cause(worker, words);
+    if (!who) {
+      // Whoever died without words confesses nothing, and nobody confesses in its place.
+      std::erase_if(words, [worker](const LastWords& one) { return one.worker != worker; });
+      who = first_own_error(words);
+    }
+    const auto& log = logs.at(static_cast<std::size_t>(worker));
+    ending.first_is_echo = log && only_complains(this_run(log->bytes, kLogLineMark));
+  }
+  if (who) ending.confession = confession(*who, logs);
+}
+
+void Aftermath::tell_end(const Voice& voice, const RoundResult& result,
+                         const JobVerdict& verdict) const {
+  for (const int pid : result.survivors) {
+    voice.error(fmt::format("{} did not end within 30 s of SIGKILL; it is left to the kernel",
+                            describe_stuck_process(pid)));
+  }
+  const bool is_complete = verdict.first.kind == StopCause::Kind::Completed;
+  mark_victims(voice, result, is_complete ? "all workers have finished" : verdict.first.text);
+  if (is_complete) return voice.info("Local processes completed.");
+  if (verdict.aborted.empty()) return;
+  voice.always(abort_line(plan_.world_size, verdict.aborted));
+  const bool is_told_here =
+      node_ == 0 || node_ == verdict.first.node || verdict.first.kind == StopCause::Kind::PodLost;
+  if (is_told_here) voice.always(failure_report(verdict, plan_.nodes));
+}
+
+void Aftermath::mark_victims(const Voice& voice, const RoundResult& result,
+                             const std::string& because) const {
+  if (!has_logs(plan_)) return;
+  const std::string now = timestamp();
+  // With the guard gone nobody knows who ended when: whoever is not known to have ended was
+  // stopped.
+  std::vector<bool> stopped(plan_.processes.size(),
+                            std::holds_alternative<GuardLost>(result.outcome));
+  for (const ProcessExit& exit : result.exits)
+    stopped.at(static_cast<std::size_t>(exit.worker)) = exit.was_told_to_stop;
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (std::size_t i = 0; i < stopped.size(); ++i) {
+    const ProcessSpec& spec = plan_.processes[i];
+    if (stopped[i]) lines.emplace_back(spec.log_path, log_stop_line(spec, because, now));
+  }
+  if (!append_to_logs(lines)) {
+    voice.warning(
+        "the last line could not be written to the log of every stopped rank; is the disk full, or "
+        "the log "
+        "directory gone?");
+  }
+}
+
+}  // namespace paddle_launch

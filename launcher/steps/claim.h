@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this node says about the job, so that the hub can compare.
+#pragma once
+
+#include <string>
+
+#include "launcher/job/job_spec.h"
+#include "launcher/job/pod_offer.h"
+#include "launcher/site/machine.h"
+#include "launcher/site/own_node.h"
+#include "launcher/steps/company.h"
+
+namespace paddle_launch {
+
+// `problem`: why it cannot take part, empty: it can.
+PodClaim make_claim(const JobSpec& job, const Machine& here, const OwnNode& me,
+                    const Company& company, const std::string& problem);
+
+// "trainer 1", "server ps0.example.com": each pod's name by the variables of Paddle's first cluster
+// documents, in the order of their places.
+std::vector<std::string> names_of_old_pods(const OldRole& old);
+
+}  // namespace paddle_launch

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// This launcher's part in an elastic job: where its nodes meet, round after round, and what it
+// minds while one runs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/job/environment.h"
+#include "launcher/job/job_spec.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/rendezvous/elastic.h"
+#include "launcher/rendezvous/elastic_watch.h"
+#include "launcher/site/machine.h"
+#include "launcher/site/own_node.h"
+#include "launcher/steps/announcer.h"
+#include "launcher/steps/next_meeting.h"
+#include "launcher/steps/rounds.h"
+
+namespace paddle_launch {
+
+class ElasticJob {
+ public:
+  // Finds etcd and books this node. Adds a notice where the channel is not protected. Throws
+  // NodeMissing, UsageError.
+  ElasticJob(EventLoop& loop, const JobSpec& job, const Environment& env, const Machine& here,
+             const OwnNode& me, std::vector<std::string>& notices);
+  ElasticJob(const ElasticJob&) = delete;
+  ElasticJob& operator=(const ElasticJob&) = delete;
+  // As leave(false).
+  ~ElasticJob();
+
+  // `between` is empty before the first round.
+  Met meet(BetweenRounds between, PodClaim claim, const PodOffer& offer, const GiftMaker& gift);
+  RoundWatch watch();
+  // Nothing of this node stays in etcd. `job_is_over`: nor of any other.
+  void leave(bool job_is_over);
+
+ private:
+  EventLoop& loop_;
+  const JobSpec& job_;
+  Announcer* announcer_ = nullptr;  // while nodes are waited for
+  std::unique_ptr<Elastic> elastic_;
+  std::optional<ElasticWatch> watch_;
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/steps/meeting.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "launcher/channel/secret.h"
+#include "launcher/job/pod_name.h"
+#include "launcher/os/ipv4.h"
+#include "launcher/os/write_patiently.h"
+#include "launcher/rendezvous/scheduler.h"
+#include "launcher/rendezvous/solo.h"
+#include "launcher/rendezvous/tcp.h"
+#include "launcher/steps/announcer.h"
+#include "launcher/steps/claim.h"
+#include "launcher/steps/identity.h"
+#include "launcher/tell/waiting.h"
+
+namespace paddle_launch {
+namespace {
+
+// Below the ports that the kernel gives away by itself.
+constexpr int kFirstStepPort = 10'000;
+constexpr std::size_t kStepPortBlocks = 2'000;
+// A node that cannot take part tells the others so, but keeps its own user waiting no longer.
+constexpr std::chrono::seconds kToTellAProblem{10};
+
+std::vector<int> hub_ports(const JobSpec& job) {
+  if (job.master) return {job.master->port};
+  std::vector<int> ports(kHubPorts);
+  std::iota(ports.begin(), ports.end(), job.bootstrap_port);
+  return ports;
+}
+
+TcpSettings typed_settings(const JobSpec& job, const Machine& here, const OwnNode& me) {
+  TcpSettings settings;
+  settings.hub_host = job.master ? job.master->host : job.ips.front();
+  settings.ports = hub_ports(job);
+  settings.is_hub = job.master ? is_meeting_point(job, here) : me.place == 0;
+  settings.may_join_instead = job.master.has_value();
+  settings.listen_on = job.master ? parse_ipv4(job.master->host) : me.address;
+  // Several pods on one machine, to try things out: each comes from its own address.
+  if (me.address && is_loopback(*me.address)) settings.from = me.address;
+  return settings;
+}
+
+// The first server is where all the others look for it.
+TcpSettings old_settings(const JobSpec& job, const OwnNode& me) {
+  TcpSettings settings;
+  settings.hub_host = job.ips.front();
+  settings.ports = hub_ports(job);
+  settings.is_hub = me.place == 0;
+  settings.listen_on = me.address;
+  settings.names = names_of_old_pods(*job.servers->old_role);
+  return settings;
+}
+
+// Every task of the step comes to the same numbers, and steps that run at once seldom do.
+TcpSettings step_settings(const SlurmStep& step, const TaskGroup& group) {
+  const std::size_t number = std::hash<std::string>{}(step.job_id + "." + step.step_id);
+  TcpSettings settings;
+  settings.hub_host = step.nodes.front();
+  settings.ports.resize(kHubPorts);
+  std::iota(settings.ports.begin(), settings.ports.end(),
+            kFirstStepPort + static_cast<int>(number % kStepPortBlocks) * kHubPorts);
+  settings.is_hub = group.mine == 0;
+  settings.node_of = group.node_of;
+  settings.names = group.hosts;
+  settings.hub_tells_for_all = true;
+  return settings;
+}
+
+// Pods of one node show their trainers one name. Over TCP names do not travel: all come to the same
+// six letters by themselves.
+void name_pods_of_step(Roster& roster, const SlurmStep& step) {
+  for (std::size_t pod = 0; pod < roster.pods.size(); ++pod) {
+    const std::string bytes = digest(
+        fmt::format("pod of {}.{} on node {}", step.job_id, step.step_id, roster.node_of.at(pod)));
+    std::string name = bytes.substr(0, kPodNameLetters);
+    for (char& c : name) c = static_cast<char>('a' + static_cast<unsigned char>(c) % 26);
+    roster.pods[pod].name = name;
+  }
+}
+
+TcpSettings settings_for(const JobSpec& job, const Environment& env, const Machine& here,
+                         const OwnNode& me, const Company& company,
+                         std::vector<std::string>& notices) {
+  TcpSettings settings;
+  if (company.way() == Way::Tasks) {
+    settings.identity = scheduled_identity(job, here);
+    settings.hub_tells_for_all = true;
+  } else if (company.way() == Way::SlurmStep) {
+    const SlurmStep& step = *company.surroundings().step;
+    settings = step_settings(step, company.group());
+    settings.identity = step_identity(job, env, here, step, settings.is_hub, notices);
+  } else {
+    const bool is_old = job.servers && job.servers->old_role;
+    settings = is_old ? old_settings(job, me) : typed_settings(job, here, me);
+    settings.identity = typed_identity(job, env, here, notices);
+  }
+  settings.timeout = job.bootstrap_timeout;
+  return settings;
+}
+
+}  // namespace
+
+Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
+                    const Machine& here, const OwnNode& me, Company& company, const PodClaim& claim,
+                    const PodOffer& offer, const GiftMaker& gift,
+                    std::vector<std::string>& notices) {
+  if (company.way() == Way::Solo) return Solo().meet(claim, offer, gift);
+  Announcer announcer(job, company.speaks());
+  TcpSettings settings = settings_for(job, env, here, me, company, notices);
+  if (!claim.problem.empty()) {
+    settings.timeout = std::min<std::chrono::milliseconds>(settings.timeout, kToTellAProblem);
+  }
+  settings.waiting = [&announcer](const WaitingFacts& facts) { announcer.waiting(facts); };
+  settings.never_came = never_came;
+  settings.problem = [&announcer](const std::string& text) { announcer.problem(text); };
+  settings.refusal = [](const std::string& text) {
+    write_to_stderr_patiently("paddle-launch: error: " + text + "\n", std::chrono::seconds(1));
+  };
+  settings.remark = [&announcer](const std::string& text) { announcer.remark(text); };
+  if (company.way() == Way::Tasks) {
+    return Scheduler(loop, company.meeting(), company.party(), std::move(settings))
+        .meet(claim, offer, gift);
+  }
+  Met met = Tcp(loop, std::move(settings)).meet(claim, offer, gift);
+  if (company.way() == Way::SlurmStep) {
+    name_pods_of_step(met.roster, *company.surroundings().step);
+  }
+  return met;
+}
+
+}  // namespace paddle_launch

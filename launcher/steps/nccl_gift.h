@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The NCCL ids of a round: made by the pod that holds the job together, given to all pods.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "launcher/job/environment.h"
+#include "launcher/job/job_spec.h"
+#include "launcher/job/nccl_ids.h"
+#include "launcher/job/program.h"
+#include "launcher/nccl/id_keeper.h"
+#include "launcher/rendezvous/rendezvous.h"
+
+namespace paddle_launch {
+
+class NcclGift {
+ public:
+  // Loading libnccl takes a while, so a pod that will probably be asked begins early.
+  void prepare(const JobSpec& job, const Environment& env, const Program& program);
+  // Empty where NCCL is not there: the trainers then make their ids themselves, as always.
+  GiftMaker maker(const JobSpec& job, const Environment& env, const Program& program);
+
+ private:
+  std::string make(int trainers, std::uint32_t own_address);
+
+  std::optional<NcclKeeper> keeper_;
+  std::string problem_;  // why there are none
+};
+
+NcclIds unpack_gift(std::string_view gift);
+
+}  // namespace paddle_launch

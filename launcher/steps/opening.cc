@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/steps/opening.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "launcher/plan/nccl_env.h"
+#include "launcher/tell/banner.h"
+
+namespace paddle_launch {
+namespace {
+
+using Arguments = std::vector<std::pair<std::string, std::string>>;
+
+void set_argument(Arguments& arguments, const std::string& key, const std::string& value) {
+  const auto found = std::find_if(arguments.begin(), arguments.end(),
+                                  [&key](const auto& argument) { return argument.first == key; });
+  if (found != arguments.end()) {
+    found->second = value;
+  } else {
+    arguments.emplace_back(key, value);
+  }
+}
+
+Arguments resolved_arguments(const JobSpec& job, const PodPlan& plan) {
+  auto arguments = job.arguments;
+  if (plan.processes.nodes > 1 && !job.ips_given) set_argument(arguments, "ips", plan.hosts);
+  if (job.servers) return arguments;
+  std::vector<std::string> names;
+  for (const ProcessSpec& spec : plan.processes.processes) {
+    for (const Card& card : spec.cards) names.push_back(card.name);
+  }
+  if (!plan.card_kind || names.empty()) return arguments;
+  set_argument(arguments, std::string(words_of(*plan.card_kind).option),
+               fmt::format("{}", fmt::join(names, ",")));
+  return arguments;
+}
+
+// As Paddle's own launcher names them.
+std::string_view word_of(Role role) {
+  return role == Role::Server ? "server" : role == Role::Trainer ? "worker" : "heter_worker";
+}
+
+std::vector<EnvVar> shown_env(const ProcessPlan& plan, const ProcessSpec& first,
+                              const Environment& user) {
+  std::vector<EnvVar> env = plan.common_env;
+  env.insert(env.end(), first.env.begin(), first.env.end());
+  // Whoever knows an id can check in with it.
+  for (auto& [name, value] : env) {
+    if (name == kNcclIdVariable) value = "(not shown)";
+  }
+  // How often Slurm has put this job back into its queue.
+  if (const auto restarts = lookup(user, "SLURM_RESTART_COUNT")) {
+    env.emplace_back("SLURM_RESTART_COUNT", *restarts);
+  }
+  return env;
+}
+
+// A table for the first process of each role.
+void show_environments(const Voice& voice, const ProcessPlan& plan, const Environment& user,
+                       bool names_roles) {
+  for (const Role role : {Role::Server, Role::Trainer, Role::HeterWorker}) {
+    const auto is_of_role = [role](const ProcessSpec& spec) { return spec.role == role; };
+    const auto first = std::find_if(plan.processes.begin(), plan.processes.end(), is_of_role);
+    if (first == plan.processes.end()) continue;
+    voice.info(fmt::format(
+        "Local {}start {} processes. First process distributed environment info (Only For Debug):",
+        names_roles ? fmt::format("{} ", word_of(role)) : "",
+        std::count_if(plan.processes.begin(), plan.processes.end(), is_of_role)));
+    voice.block(environment_table(shown_env(plan, *first, user)));
+  }
+}
+
+std::string counted(std::size_t number, std::string_view thing, std::string_view ending) {
+  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : ending);
+}
+
+}  // namespace
+
+void open_the_console(const Voice& voice, const JobSpec& job, const Environment& user,
+                      const PodPlan& plan, const Remarks& remarks, const Rounds& rounds) {
+  if (!rounds.told.empty()) {
+    for (const std::string& text : remarks.warnings) voice.warning(text);
+    for (const std::string& text : remarks.notices) voice.info(text);
+    return voice.info(
+        fmt::format("round {} begins: {} here, {} on {} in all", rounds.state.number,
+                    counted(plan.processes.processes.size(), "process", "es"),
+                    counted(static_cast<std::size_t>(plan.processes.world_size), "trainer", "s"),
+                    counted(static_cast<std::size_t>(plan.processes.nodes), "node", "s")));
+  }
+  voice.block(argument_banner(resolved_arguments(job, plan)));
+  if (!plan.backup_path.empty()) {
+    voice.info(
+        fmt::format("the endpoint list is too long for an environment variable; it is in {} "
+                    "(PADDLE_BACKUP_ENV_PATH)",
+                    plan.backup_path));
+  }
+  show_environments(voice, plan.processes, user, job.servers.has_value());
+  for (const std::string& text : remarks.warnings) voice.warning(text);
+  for (const std::string& text : remarks.notices) voice.info(text);
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/steps/play.h"
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "launcher/job/errors.h"
+#include "launcher/os/print_out.h"
+#include "launcher/run/pre_hook.h"
+#include "launcher/steps/end_on_signal.h"
+#include "launcher/steps/planning.h"
+#include "launcher/tell/dry_run.h"
+#include "launcher/tell/rounds.h"
+#include "launcher/tell/words.h"
+#include "launcher/text/signal_name.h"
+
+namespace paddle_launch {
+namespace {
+
+// The others have the roster and would start: they are told that this node will not.
+void withdraw(JobChannel& channel, int node, StopCause::Kind kind, int status,
+              const std::string& why) {
+  const StopCause cause{.kind = kind,
+                        .node = node,
+                        .status = status,
+                        .text = why,
+                        .at = std::chrono::steady_clock::now()};
+  channel.set_events({.stop = [](const StopCause&) {},
+                      .kill = [] {},
+                      .verdict = [](const JobVerdict&) {},
+                      .remark = [](const std::string&) {},
+                      .other = {}});
+  channel.tell_stop(cause);
+  channel.tell_ending({.own = cause});
+  channel.decide_now();
+  channel.close();
+}
+
+// --elastic_pre_hook: what it says is shown, and a failure of it is no reason not to train.
+void run_hook(const Job& job, const PodPlan& plan, Remarks& remarks) {
+  const auto& elastic = job.command.job.elastic;
+  if (!elastic || elastic->pre_hook.empty()) return;
+  const EndOnSignal waiting(job.loop, job.signals, "before the round began");
+  const PreHookResult hook = run_pre_hook(job.loop, elastic->pre_hook, plan.processes.common_env);
+  std::vector<std::string>& lines = hook.problem.empty() ? remarks.notices : remarks.warnings;
+  for (std::string& line : hook_lines(hook.output)) lines.push_back(std::move(line));
+  if (hook.problem.empty()) return;
+  remarks.warnings.push_back(
+      fmt::format("--elastic_pre_hook='{}': {}; the round begins all the same",
+                  one_line(elastic->pre_hook), hook.problem));
+}
+
+// Whether the job goes on after this round, which begins now.
+JobChannel::Policy policy_of(const Rounds& rounds, int nodes) {
+  if (!rounds.may_be_several) return {};
+  return [&rounds, nodes, started = std::chrono::steady_clock::now()](const JobVerdict& verdict,
+                                                                      bool hub_is_lost) {
+    const auto lasted = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - started);
+    return next_round(
+        rounds.rules,
+        {.state = rounds.state, .lasted = lasted, .nodes = nodes, .hub_is_lost = hub_is_lost},
+        verdict);
+  };
+}
+
+}  // namespace
+
+int print_plan(const JobSpec& job, const ProcessPlan& plan) {
+  const std::string text = job.dry_run == DryRun::Json ? dry_run_json(plan) : dry_run_text(plan);
+  return print_out(text) ? 0 : 1;
+}
+
+RoundEnd play(const Job& job, const Readiness& ready, const Met& met, Remarks remarks,
+              Rounds& rounds) {
+  const JobSpec& spec = job.command.job;
+  rounds.state = met.round;
+  const PodPlan plan = plan_pod(spec, job.env, ready.preparation, met.roster,
+                                !job.around.launched_by.empty(), met.gift, met.round);
+  if (spec.dry_run != DryRun::No) {
+    return {.status = job.company.speaks() ? print_plan(spec, plan.processes) : 0};
+  }
+  remarks.add_warnings(ready.preparation.warnings);
+  remarks.add_warnings(met.warnings);
+  remarks.add_warnings(job.company.contradictions(spec, met.roster));
+  std::erase_if(remarks.warnings,
+                [&rounds](const std::string& text) { return !rounds.warned.insert(text).second; });
+  if (!job.company.remark().empty()) remarks.notices.push_back(job.company.remark());
+  met.channel->set_doorkeeper(rounds.watch.doorkeeper);
+  met.channel->set_policy(policy_of(rounds, plan.processes.nodes));
+  const int node = static_cast<int>(met.roster.mine);
+  try {
+    run_hook(job, plan, remarks);
+    return run_round({job.loop, job.signals, job.sigchld_was_ignored, *met.channel, node,
+                      job.company.speaks(), job.around.step.has_value(), rounds},
+                     spec, job.env, job.here, plan, remarks, ready.preparation.open_files_given);
+  } catch (const StoppedBySignal& stopped) {
+    withdraw(*met.channel, node, StopCause::Kind::Interrupted, kSignalBase + stopped.signal,
+             fmt::format("the launcher on {} was stopped by {}", plan.processes.host,
+                         signal_name(stopped.signal)));
+    throw;
+  } catch (const std::exception& error) {
+    withdraw(*met.channel, node, StopCause::Kind::NotStarted, kLaunchErrorStatus,
+             fmt::format("node {} could not start: {}", plan.processes.host, error.what()));
+    throw;
+  }
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// One round, from the roster to the end of its last process.
+#pragma once
+
+#include "launcher/cli/command_line.h"
+#include "launcher/job/environment.h"
+#include "launcher/job/surroundings.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/os/signals.h"
+#include "launcher/rendezvous/rendezvous.h"
+#include "launcher/site/machine.h"
+#include "launcher/steps/company.h"
+#include "launcher/steps/opening.h"
+#include "launcher/steps/readiness.h"
+#include "launcher/steps/round.h"
+#include "launcher/steps/rounds.h"
+
+namespace paddle_launch {
+
+// All that stays the same from round to round.
+struct Job {
+  const ParsedCommandLine& command;
+  const Environment& env;
+  const Surroundings& around;
+  const Machine& here;
+  EventLoop& loop;
+  SignalWatch& signals;
+  bool sigchld_was_ignored = false;
+  Company& company;
+};
+
+// What fails here is told to the others before it is thrown.
+RoundEnd play(const Job& job, const Readiness& ready, const Met& met, Remarks remarks,
+              Rounds& rounds);
+
+// --dry_run. Returns the exit status.
+int print_plan(const JobSpec& job, const ProcessPlan& plan);
+
+}  // namespace paddle_launch

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/steps/readiness.h"
+
+#include "launcher/job/errors.h"
+
+namespace paddle_launch {
+namespace {
+
+// A trainer that the variables of Paddle's first cluster documents started is in no list of nodes:
+// where it is, is known when the nodes have met.
+OwnNode own_node(const JobSpec& job, const Machine& here) {
+  if (job.elastic) return own_node_of_task(job, here, 0);
+  const OldRole* const old =
+      job.servers && job.servers->old_role ? &*job.servers->old_role : nullptr;
+  if (old == nullptr || old->mine.role == Role::Server) return find_own_node(job, here);
+  return own_node_of_task(job, here, static_cast<std::size_t>(old->place()));
+}
+
+// Without --rank the node where all meet becomes the first.
+bool may_be_first(const JobSpec& job, const Machine& here, const OwnNode& me) {
+  if (!job.master || job.node_rank || !job.servers) return me.place == 0;
+  return is_meeting_point(job, here);
+}
+
+}  // namespace
+
+Readiness get_ready(const JobSpec& job, const Environment& env, const Machine& here,
+                    const Company& company) {
+  Readiness ready;
+  // Who does not know which node it is cannot tell the others anything; a scheduler knows.
+  if (!company.is_scheduled()) ready.me = own_node(job, here);
+  try {
+    if (company.is_scheduled()) {
+      ready.me = own_node_of_task(job, here, static_cast<std::size_t>(company.group().mine));
+    }
+    ready.preparation = prepare(job, env, here, ready.me.host, company.group().share,
+                                company.has_several_pods(), may_be_first(job, here, ready.me));
+  } catch (const std::exception& error) {
+    // The others of an elastic job do not wait for this one.
+    if (!company.has_several_pods() || job.elastic ||
+        (job.dry_run != DryRun::No && !company.is_scheduled()))
+      throw;
+    ready.problem = std::current_exception();
+    ready.problem_text = error.what();
+    ready.preparation.offer.host = ready.me.host;
+  }
+  return ready;
+}
+
+// A port that was named is given back first.
+void prepare_again(const JobSpec& job, const Environment& env, const Machine& here,
+                   const Company& company, Readiness& ready) {
+  Preparation& before = ready.preparation;
+  if (job.start_port || !job.given_ports.empty() || job.servers) before.ports = {};
+  const rlimit open_files = before.open_files_given;
+  before = prepare(job, env, here, ready.me.host, company.group().share, company.has_several_pods(),
+                   may_be_first(job, here, ready.me));
+  before.open_files_given = open_files;
+}
+
+}  // namespace paddle_launch

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/steps/round.h"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "launcher/job/errors.h"
+#include "launcher/os/replace_file.h"
+#include "launcher/os/signals.h"
+#include "launcher/run/console.h"
+#include "launcher/run/log_directory.h"
+#include "launcher/run/terminal.h"
+#include "launcher/site/kernel_facts.h"
+#include "launcher/steps/acts.h"
+#include "launcher/steps/aftermath.h"
+#include "launcher/steps/keeping_step.h"
+#include "launcher/steps/open_store_door.h"
+#include "launcher/steps/opening.h"
+#include "launcher/tell/log_lines.h"
+#include "launcher/tell/voice.h"
+#include "launcher/tell/words.h"
+
+namespace paddle_launch {
+namespace {
+
+// How long the other nodes may take to stop, beyond the grace: what survives SIGKILL is given 30 s.
+constexpr std::chrono::seconds kPatienceWithOthers{40};
+
+std::vector<std::string> make_start_lines(const ProcessPlan& plan) {
+  const std::string now = timestamp();
+  std::vector<std::string> lines;
+  for (const ProcessSpec& spec : plan.processes) lines.push_back(log_start_line(plan, spec, now));
+  return lines;
+}
+
+std::optional<int> process_with_stdin(const ProcessPlan& plan) {
+  const auto found = std::find_if(plan.processes.begin(), plan.processes.end(),
+                                  [](const ProcessSpec& spec) { return spec.has_stdin; });
+  if (found == plan.processes.end()) return std::nullopt;
+  return static_cast<int>(found - plan.processes.begin());
+}
+
+Console make_console(const JobSpec& job, const Environment& env, const ProcessPlan& plan,
+                     const std::vector<std::string>& start_lines, bool speaks, bool log_overwrite) {
+  const bool all = job.console == ConsoleMode::All;
+  const bool colour =
+      isatty(STDOUT_FILENO) == 1 && !lookup(env, "NO_COLOR") && lookup(env, "TERM") != "dumb";
+  const bool follows_logs = all || (speaks && job.console == ConsoleMode::RankZero);
+  return Console({.prefix_lines = all, .colour = colour},
+                 follows_logs ? open_followed_logs(plan, start_lines, all, log_overwrite)
+                              : std::vector<FollowedLog>{});
+}
+
+std::vector<std::string> write_shared_files(const PodPlan& plan) {
+  std::vector<std::string> problems;
+  // Pods of one node share its directory.
+  const auto problem = plan.first_on_node && !plan.log_dir.empty()
+                           ? replace_file(plan.log_dir + "/endpoints.log", plan.endpoints_log, 0666)
+                           : std::nullopt;
+  if (problem) problems.push_back(*problem + "; the job goes on without it");
+  if (plan.backup_path.empty()) return problems;
+  const nlohmann::json backup =
+      std::map<std::string, std::string>(plan.backup_env.begin(), plan.backup_env.end());
+  if (const auto refused = replace_file(plan.backup_path, backup.dump(), 0600))
+    throw LaunchError(*refused);
+  return problems;
+}
+
+// How this round ended, for the list at the end, and what comes next.
+RoundEnd conclude_round(const Stage& stage, const JobVerdict& verdict, const PodPlan& plan,
+                        SteadyTime started) {
+  Rounds& rounds = stage.ties.rounds;
+  const Voice& voice = stage.voice;
+  const auto lasted = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - started);
+  rounds.told.push_back({.state = rounds.state,
+                         .nodes = plan.processes.nodes,
+                         .trainers = plan.processes.world_size,
+                         .lasted = lasted,
+                         .cause = verdict.first});
+  const bool is_mine = verdict.first.node == stage.ties.node;
+  const bool is_asked = stage.ending_signal != 0;
+  const bool is_elastic = rounds.rules.nodes == RestartRules::Nodes::Elastic;
+  const bool leaves = verdict.next && is_elastic &&
+                      (is_asked || (is_mine && leaves_after_failure(rounds.rules, verdict)));
+  // The signal met a verdict that was on its way already.
+  if (verdict.next && is_asked && !is_elastic) {
+    return {
+        .status = kSignalBase + stage.ending_signal, .next = verdict.next, .is_asked_to_end = true};
+  }
+  if (verdict.next && !leaves) {
+    voice.info(next_round_line(rounds.told.back(), *verdict.next, rounds.rules.spec.most));
+    return {.status = verdict.first.status, .next = verdict.next};
+  }
+  if (leaves) {
+    voice.info(
+        "this node leaves the job, which goes on without it; `paddle-launch --stop` ends an "
+        "elastic job on all nodes");
+  }
+  const std::string why = leaves || verdict.asked_to_end > 0
+                              ? std::string()
+                              : no_next_round_line(rounds.told.back(), rounds.rules.spec);
+  if (!why.empty()) voice.info(why);
+  const std::string table = rounds_table(rounds.told);
+  if (!table.empty()) voice.always(table);
+  const int status = leaves && is_asked ? kSignalBase + stage.ending_signal : verdict.first.status;
+  return {.status = status, .leaves = leaves, .verdict = verdict};
+}
+
+// From the start of the processes to the last word.
+RoundEnd see_through(Stage& stage, const JobSpec& job, const PodPlan& plan, StopPolicy policy,
+                     SteadyTime started) {
+  const JobTies& ties = stage.ties;
+  const RoundResult result = supervise(stage, std::move(policy));
+  stage.terminal.take_back();
+  const auto patience =
+      result.user_is_impatient ? std::optional(kPatienceOfAnImpatientUser) : std::nullopt;
+  stage.console.drain(ties.signals, patience);
+  const JobVerdict verdict = conclude(stage, result, job.grace + kPatienceWithOthers);
+  if (ties.rounds.watch.end) ties.rounds.watch.end();
+  stage.aftermath.tell_end(stage.voice, result, verdict);
+  RoundEnd end = conclude_round(stage, verdict, plan, started);
+  stage.console.finish(ties.signals, patience);
+  stage.guard.wait_for_end();
+  // A member with a console of its own has nothing to wait for.
+  const bool has_listeners = ties.channel.is_hub() || !ties.speaks;
+  if (!end.next && !end.leaves && has_listeners) ties.channel.close();
+  return end;
+}
+
+}  // namespace
+
+RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& env,
+                   const Machine& here, const PodPlan& plan, const Remarks& remarks,
+                   const rlimit& open_files_given) {
+  const ProcessPlan& processes = plan.processes;
+  const SteadyTime started = std::chrono::steady_clock::now();
+  const bool log_overwrite = job.log_overwrite && ties.rounds.state.number == 0;
+  if (!plan.log_dir.empty()) prepare_log_directory(plan.log_dir, processes);
+  Remarks said = remarks;
+  for (std::string& problem : write_shared_files(plan)) said.warnings.push_back(std::move(problem));
+
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+
+  const std::vector<std::string> start_lines = make_start_lines(processes);
+  bool speaks = ties.speaks;
+  Console console = make_console(job, env, processes, start_lines, speaks, log_overwrite);
+  const Voice voice(job.quiet ? LogLevel::Error : job.log_level,
+                    [&console, &speaks](std::string_view text) {
+                      if (speaks) console.say(text);
+                    });
+  open_the_console(voice, job, env, plan, said, ties.rounds);
+
+  const std::unique_ptr<StoreDoor> store_door = open_store_door(ties.loop, plan.store_door);
+  const std::optional<int> reader = process_with_stdin(processes);
+  const bool lends_terminal = reader && Terminal::can_be_lent();
+  const std::optional<int> terminal_worker = lends_terminal ? reader : std::nullopt;
+  const Terminal terminal(lends_terminal);
+  Guard guard(processes, {.grace = job.grace,
+                          .log_overwrite = log_overwrite,
+                          .own_session = !lends_terminal,
+                          .lend_terminal = lends_terminal,
+                          .mask = ties.signals.mask_at_start(),
+                          .ignore_sigchld = ties.sigchld_was_ignored,
+                          .open_files = open_files_given,
+                          .start_lines = start_lines,
+                          .remove_at_end = plan.log_dir.empty() ? plan.backup_path : ""});
+  // Read while the guard is busy: the kernel takes its time for this file.
+  const Aftermath aftermath(processes, here.host_name, ties.node, oom_kills_so_far());
+  Stage stage{ties,
+              guard,
+              console,
+              terminal,
+              voice,
+              aftermath,
+              speaks,
+              plan.first_on_node,
+              processes.nodes,
+              store_door.get()};
+  std::optional<Conductor> conductor;
+  if (plan.servers) {
+    conductor.emplace(ties.loop, ties.channel, conductor_settings(*plan.servers, *job.servers),
+                      conductor_news(stage),
+                      look_for_servers(*plan.servers,
+                                       [&voice](const std::string& text) { voice.warning(text); }));
+    stage.conductor = &*conductor;
+  }
+  return see_through(
+      stage, job, plan,
+      StopPolicy(crew_of(processes), terminal_worker, ties.scheduler_signals_workers), started);
+}
+
+}  // namespace paddle_launch

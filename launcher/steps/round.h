@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// One round, from the prepared log directory to the last word on the console.
+#pragma once
+
+#include <sys/resource.h>
+
+#include "launcher/channel/job_channel.h"
+#include "launcher/job/environment.h"
+#include "launcher/job/job_spec.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/os/signals.h"
+#include "launcher/plan/pod_plan.h"
+#include "launcher/site/machine.h"
+#include "launcher/steps/opening.h"
+#include "launcher/steps/rounds.h"
+
+namespace paddle_launch {
+
+// What this pod brought along from the meeting.
+struct JobTies {
+  EventLoop& loop;
+  SignalWatch& signals;
+  bool sigchld_was_ignored = false;  // when we were started: trainers are to find it so
+  JobChannel& channel;
+  int node = 0;                            // its place in the roster
+  bool speaks = true;                      // false: another pod has the console that they share
+  bool scheduler_signals_workers = false;  // as Slurm does
+  Rounds& rounds;
+};
+
+struct RoundEnd {
+  int status = 0;
+  std::optional<NextRound> next{};  // that this launcher takes part in
+  bool is_asked_to_end = false;     // by a signal; the others are still to hear of it
+  bool leaves = false;              // the job goes on without this launcher
+  JobVerdict verdict{};             // of the last round
+};
+
+// Trainers get back the limit on open files that we were given.
+RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& env,
+                   const Machine& here, const PodPlan& plan, const Remarks& remarks,
+                   const rlimit& open_files_given);
+
+}  // namespace paddle_launch

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/architecture.md, whose tables people go by, has every file and every room that there is.
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/architecture/rooms.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The cells of each row of a table below that heading.
+std::vector<std::vector<std::string>> table_below(const std::string& heading) {
+  std::ifstream document(fs::path(SOURCE_DIR) / "docs" / "architecture.md");
+  std::vector<std::vector<std::string>> rows;
+  bool is_below = false;
+  for (std::string line; std::getline(document, line);) {
+    if (line.rfind("## ", 0) == 0) is_below = line == "## " + heading;
+    if (!is_below || line.rfind("| ", 0) != 0) continue;
+    std::vector<std::string> cells;
+    for (std::size_t at = 2, end = 0; (end = line.find(" |", at)) != std::string::npos;
+         at = end + 3) {
+      cells.push_back(line.substr(at, end - at));
+    }
+    rows.push_back(cells);
+  }
+  return rows;
+}
+
+std::set<std::string> words_in(const std::string& text) {
+  const std::regex word("[a-z_]+");
+  return {std::sregex_token_iterator(text.begin(), text.end(), word), {}};
+}
+
+TEST(Document, HasARowForEveryStep) {
+  std::set<std::string> files;
+  for (const auto& entry : fs::directory_iterator(fs::path(SOURCE_DIR) / "launcher" / "steps")) {
+    files.insert(entry.path().stem());
+  }
+  std::set<std::string> rows;
+  for (const auto& cells : table_below("The straight line")) {
+    if (cells.front().front() == '`') rows.merge(words_in(cells.front()));
+  }
+  EXPECT_EQ(rows, files);
+}
+
+TEST(Document, HasTheTableOfRooms) {
+  std::map<std::string, Rooms> rows;
+  for (const auto& cells : table_below("The rooms")) {
+    if (cells.size() != 3 || cells.front().find("/`") == std::string::npos) continue;
+    const Rooms others = words_in(cells.back());
+    rows[*words_in(cells.front()).begin()] = others == Rooms{"nobody"} ? Rooms{} : others;
+  }
+  EXPECT_EQ(rows, kMayInclude);
+}
+
+}  // namespace

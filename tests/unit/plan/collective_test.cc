@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/plan/collective.h"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/plan/collective_job.h"
+
+namespace paddle_launch {
+namespace {
+
+const Program kProgram{"/bin/true", {"/bin/true"}};
+
+TEST(PlanCollective, UnderASchedulerNobodyInheritsItsVariables) {
+  const Environment user{{"PMIX_RANK", "3"}, {"HOME", "/root"}, {"SLURM_JOB_ID", "42"}};
+  PaddleEnvSettings settings = kSettings;
+  settings.under_scheduler = true;
+  const PodPlan plan = plan_collective(world_of(1, 0), settings, kProgram, user, {}, false);
+  EXPECT_EQ(plan.processes.inherited,
+            (std::vector<EnvVar>{{"HOME", "/root"}, {"SLURM_JOB_ID", "42"}}));
+}
+
+TEST(PlanCollective, AnOuterJobsRoundIsNotInherited) {
+  const Environment user{
+      {"HOME", "/root"}, {"PADDLE_LAUNCH_ROUND", "8"}, {"PADDLE_RESTART_COUNT", "8"}};
+  PaddleEnvSettings settings = kSettings;
+  settings.round = {.number = 3, .restarts = 1};
+  const PodPlan plan = plan_collective(world_of(1, 0), settings, kProgram, user, {}, false);
+  EXPECT_EQ(plan.processes.inherited, (std::vector<EnvVar>{{"HOME", "/root"}}));
+  const std::map<std::string, std::string> told(plan.processes.common_env.begin(),
+                                                plan.processes.common_env.end());
+  EXPECT_EQ(told.at("PADDLE_LAUNCH_ROUND"), "3");
+  EXPECT_EQ(told.at("PADDLE_RESTART_COUNT"), "1");
+}
+
+TEST(PlanCollective, GivesEachTrainerItsLogItsCpusAndRankZeroTheInput) {
+  const PodPlan plan = plan_collective(world_of(2, 0), kSettings, kProgram, {}, {{0}, {1}}, true);
+  ASSERT_EQ(plan.processes.processes.size(), 2U);
+  EXPECT_EQ(plan.processes.processes[1].log_path, "/logs/workerlog.1");
+  EXPECT_EQ(plan.processes.processes[1].cpus, std::vector<int>{1});
+  EXPECT_TRUE(plan.processes.processes[0].has_stdin);
+  EXPECT_FALSE(plan.processes.processes[1].has_stdin);
+}
+
+}  // namespace
+}  // namespace paddle_launch
