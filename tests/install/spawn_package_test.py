@@ -51,7 +51,8 @@ class SpawnPackageTest(unittest.TestCase):
         cls.base = pathlib.Path(tempfile.mkdtemp(prefix="paddle-launch-package-"))
         cls.addClassCleanup(shutil.rmtree, cls.base, ignore_errors=True)
         first, cls.prefix = cls.base / "first", cls.base / "moved"
-        cls.must(CMAKE, "--install", os.environ["PADDLE_LAUNCH_BUILD"], "--prefix", first, "--component", "spawn")
+        for component in ("spawn", "development"):
+            cls.must(CMAKE, "--install", os.environ["PADDLE_LAUNCH_BUILD"], "--prefix", first, "--component", component)
         first.rename(cls.prefix)
         cls.must(CMAKE, "-S", SOURCE / "examples" / "spawn", "-B", cls.base / "build",
                  f"-DCMAKE_PREFIX_PATH={cls.prefix}", f"-DCMAKE_CXX_FLAGS={os.environ.get('EXAMPLE_FLAGS', '')}")

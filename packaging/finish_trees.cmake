@@ -1,0 +1,82 @@
+# Run by CPack when each package has its tree: strips and compresses, adds what Debian wants to read in every package,
+# and finds what the binaries depend on. (CPack's own way for that would have ldconfig called for plugins.)
+cmake_policy(VERSION 3.25)
+
+function(must)
+  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+function(finish_binaries tree found)
+  file(GLOB_RECURSE files ${tree}/usr/bin/* ${tree}/usr/lib/*)
+  set(binaries "")
+  foreach(file IN LISTS files)
+    if(IS_SYMLINK ${file})
+      continue()
+    endif()
+    file(READ ${file} magic LIMIT 4 HEX)
+    if(NOT magic STREQUAL 7f454c46)
+      continue()
+    endif()
+    list(APPEND binaries ${file})
+    must(strip --strip-unneeded --remove-section=.comment --remove-section=.note ${file})
+    if(file MATCHES "\\.so[.0-9]*$")
+      file(CHMOD ${file} PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+      # Where PMIx was when it was built: in Debian the loader finds it without.
+      file(RPATH_REMOVE FILE ${file})
+    endif()
+  endforeach()
+  set(${found} ${binaries} PARENT_SCOPE)
+endfunction()
+
+function(shared_libraries tree binaries result)
+  set(place ${tree}.shlibdeps)
+  file(WRITE ${place}/debian/control "") # dpkg-shlibdeps wants both
+  file(MAKE_DIRECTORY ${CPACK_TEMPORARY_DIRECTORY}/DEBIAN)
+  execute_process(COMMAND dpkg-shlibdeps -O ${binaries} WORKING_DIRECTORY ${place} OUTPUT_VARIABLE told
+                  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "shlibs:Depends=" "" told "${told}")
+  set(${result} ${told} PARENT_SCOPE)
+endfunction()
+
+function(add_documents tree package)
+  set(documents ${tree}/usr/share/doc/${package})
+  file(READ ${CPACK_PADDLE_LAUNCH_SOURCE}/packaging/copyright copyright)
+  # These hold the code of libraries, whose notices go with them.
+  if(package MATCHES "^paddle-launch$|spawn")
+    foreach(library IN ITEMS libsodium-dev libfmt-dev libcli11-dev nlohmann-json3-dev)
+      file(READ /usr/share/doc/${library}/copyright notice)
+      string(APPEND copyright "\n\nIt holds parts of ${library}, whose notice is:\n\n${notice}")
+    endforeach()
+  endif()
+  file(WRITE ${documents}/copyright "${copyright}")
+  file(COPY_FILE ${CPACK_PADDLE_LAUNCH_SOURCE}/CHANGELOG.md ${documents}/changelog)
+  string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
+  file(WRITE ${documents}/changelog.Debian
+    "paddle-launch (${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}) bookworm; urgency=medium\n\n"
+    "  * What is new: changelog.gz beside this file.\n\n"
+    " -- ${CPACK_DEBIAN_PACKAGE_MAINTAINER}  ${now}\n")
+  file(GLOB plain ${documents}/changelog* ${tree}/usr/share/man/man*/*)
+  must(gzip -9n ${plain})
+  file(GLOB readable ${documents}/*)
+  file(CHMOD ${readable} PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+endfunction()
+
+# Debian's zsh looks elsewhere than others.
+function(move_completions tree)
+  if(EXISTS ${tree}/usr/share/zsh/site-functions)
+    file(RENAME ${tree}/usr/share/zsh/site-functions ${tree}/usr/share/zsh/vendor-completions)
+  endif()
+endfunction()
+
+foreach(component IN LISTS CPACK_COMPONENTS_ALL)
+  string(TOUPPER ${component} upper)
+  set(tree ${CPACK_TEMPORARY_DIRECTORY}/${component})
+  move_completions(${tree})
+  finish_binaries(${tree} binaries)
+  add_documents(${tree} ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+  if(binaries)
+    shared_libraries(${tree} "${binaries}" libraries)
+    set(depends ${CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS} ${libraries})
+    list(JOIN depends ", " CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS)
+  endif()
+endforeach()
