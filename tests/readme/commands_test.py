@@ -54,6 +54,11 @@ ELSEWHERE = {
     "cmake --build --preset release": (STAGES, r"^  cmake --build --preset release ", "the stage build"),
     "cmake --install build/release --prefix P": (STAGES, r"^  cmake --install build/release --prefix ",
                                                  "the stage install, which then looks at what is there"),
+    "./scripts/package": (STAGES, r"^  scripts/package$", "the stage fresh"),
+    "sudo apt-get install ./build/packages/*.deb": ("tests/fresh_machine/scenarios/package", r"^apt_get install paddle-launch",
+                                                    "the stage fresh, with apt, from a folder of these packages"),
+    "./scripts/setup build && python3 -m venv env && env/bin/pip install .": (
+        "tests/fresh_machine/scenarios/wheel", r"pip install ", "the same by hand, on a machine that has nothing"),
     "pip install .": ("docs/spawn.md", r"^pip install \.", "tests/python/wheel_test takes it from that page"),
     "paddle_launch::spawn(train, {.nprocs = 2})": ("docs/spawn.md", r"paddle_launch::spawn\(train, ",
                                                    "tests/install/spawn_package_test compiles that page"),
