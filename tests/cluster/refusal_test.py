@@ -78,14 +78,14 @@ class RefusalTest(ClusterCase):
     def test_the_same_hub_and_another_order(self):
         other = "10.77.0.1,10.77.0.3,10.77.0.2,10.77.0.4"
         runs = {host: self.start_node(host, *TRAINER, ips=other if host == "n3" else self.ips) for host in self.names}
-        self.assert_refused(runs, "the lists of nodes differ: 10.77.0.1 (n1) was given --ips " + self.ips,
-                            "10.77.0.3 (n3) was given --ips " + other)
+        self.assert_refused(runs, "the lists of nodes differ: 10.77.0.1 (n1) was given --ips=" + self.ips,
+                            "10.77.0.3 (n3) was given --ips=" + other)
 
     def test_one_list_that_is_longer(self):
         runs = {host: self.start_node(host, *TRAINER, ips=self.ips if host == "n2" else "10.77.0.1,10.77.0.2,10.77.0.3")
                 for host in ("n1", "n2", "n3")}
-        self.assert_refused(runs, "10.77.0.1 (n1) was given --ips 10.77.0.1,10.77.0.2,10.77.0.3, 10.77.0.2 (n2) was "
-                            "given --ips " + self.ips)
+        self.assert_refused(runs, "10.77.0.1 (n1) was given --ips=10.77.0.1,10.77.0.2,10.77.0.3, 10.77.0.2 (n2) was "
+                            "given --ips=" + self.ips)
 
     def test_lists_that_begin_with_different_hosts_are_found_by_knocking(self):
         lists = {"n1": "10.77.0.1,10.77.0.2", "n2": "10.77.0.2,10.77.0.1"}
