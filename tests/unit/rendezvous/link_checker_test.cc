@@ -2,10 +2,12 @@
 // --check over the loopback interface: every pod is a thread with a loop of its own.
 #include "launcher/rendezvous/link_checker.h"
 
+#include <functional>
 #include <future>
 
 #include <gtest/gtest.h>
 
+#include "launcher/job/errors.h"
 #include "launcher/os/ipv4.h"
 #include "launcher/rendezvous/tcp.h"
 
@@ -15,7 +17,10 @@ namespace {
 constexpr int kPort = 16160;  // of addresses that nobody else uses
 constexpr int kLimitOfPatience = 20;
 
-LinkCheck check_as(int place, const std::vector<std::string>& ips, const PodOffer& offer) {
+using AfterMeeting = std::function<LinkCheck(EventLoop& loop, const Met& met)>;
+
+LinkCheck meet_as(int place, const std::vector<std::string>& ips, const PodOffer& offer,
+                  const AfterMeeting& then) {
   PodClaim claim;
   claim.version = "0.1.0";
   claim.ips = ips;
@@ -34,20 +39,35 @@ LinkCheck check_as(int place, const std::vector<std::string>& ips, const PodOffe
   settings.timeout = std::chrono::seconds(kLimitOfPatience);
   settings.never_came = [](const WaitingFacts&) { return "missing"; };
   EventLoop loop;
-  const Met met = Tcp(loop, settings).meet(claim, offer, {});
-  LinkCheck check = LinkChecker(loop, *met.channel, met.roster, offer.host).run();
-  met.channel->close();
-  return check;
+  return then(loop, Tcp(loop, settings).meet(claim, offer, {}));
+}
+
+LinkCheck check_as(int place, const std::vector<std::string>& ips, const PodOffer& offer) {
+  return meet_as(place, ips, offer, [&offer](EventLoop& loop, const Met& met) {
+    LinkCheck check = LinkChecker(loop, *met.channel, met.roster, offer.host).run();
+    met.channel->close();
+    return check;
+  });
+}
+
+// Meets, and is gone before anything was tried.
+void vanish_as(int place, const std::vector<std::string>& ips, const PodOffer& offer) {
+  meet_as(place, ips, offer, [](EventLoop&, const Met&) { return LinkCheck(); });
+}
+
+std::vector<PodOffer> offers_of(const std::vector<std::string>& ips) {
+  std::vector<PodOffer> offers(ips.size());
+  for (std::size_t i = 0; i < ips.size(); ++i) offers[i].host = ips[i];
+  return offers;
 }
 
 TEST(LinkChecker, TriesThePortsOfServersAndWorkers) {
   const std::vector<std::string> ips = {"127.20.30.1", "127.20.30.2"};
-  std::vector<PodOffer> offers(2);
+  std::vector<PodOffer> offers = offers_of(ips);
   offers[0].roles = {{.role = Role::Server, .stage = 1, .index = -1, .port = 20'530}};
   offers[1].roles = {{.role = Role::Server, .stage = 1, .index = -1, .port = 20'531},
                      {.role = Role::Trainer, .stage = 1, .index = -1, .port = 20'532},
                      {.role = Role::Trainer, .stage = 1, .index = -1, .port = 0}};
-  for (std::size_t i = 0; i < ips.size(); ++i) offers[i].host = ips[i];
   auto other = std::async(std::launch::async, [&] { return check_as(1, ips, offers[1]); });
   const LinkCheck check = check_as(0, ips, offers[0]);
   EXPECT_EQ(other.get(), check);
@@ -59,6 +79,23 @@ TEST(LinkChecker, TriesThePortsOfServersAndWorkers) {
     EXPECT_EQ(link.problem, "");
     EXPECT_TRUE(link.to == 0 ? link.port == 20'530 : link.port == 20'531 || link.port == 20'532);
   }
+}
+
+TEST(LinkChecker, ANodeThatIsLostMeanwhileIsSilentAndHoldsNobodyUp) {
+  const std::vector<std::string> ips = {"127.20.30.3", "127.20.30.4"};
+  const std::vector<PodOffer> offers = offers_of(ips);
+  auto other = std::async(std::launch::async, [&] { vanish_as(1, ips, offers[1]); });
+  const LinkCheck check = check_as(0, ips, offers[0]);
+  other.get();
+  EXPECT_EQ(check.silent, std::vector<int>{1});
+}
+
+TEST(LinkChecker, EndsWithoutItsHub) {
+  const std::vector<std::string> ips = {"127.20.30.5", "127.20.30.6"};
+  const std::vector<PodOffer> offers = offers_of(ips);
+  auto hub = std::async(std::launch::async, [&] { vanish_as(0, ips, offers[0]); });
+  EXPECT_THROW(check_as(1, ips, offers[1]), NodeMissing);
+  hub.get();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "launcher/tell/job_report.h"
 
 #include <csignal>
+#include <map>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -64,6 +65,27 @@ TEST(JobReport, ALostNodeHidesNoFailureButIsTheFirstCause) {
   EXPECT_EQ(report["first"], json());
   EXPECT_EQ(report["failures"].size(), 2U);
   EXPECT_EQ(report["silent"], json::parse(R"(["node18"])"));
+}
+
+TEST(JobReport, HasAWordForEachWayToEnd) {
+  const std::map<Kind, std::string> words = {
+      {Kind::Completed, "completed"},       {Kind::WorkerFailed, "worker_failed"},
+      {Kind::NotStarted, "not_started"},    {Kind::Interrupted, "interrupted"},
+      {Kind::GuardLost, "guard_lost"},      {Kind::PodLost, "node_lost"},
+      {Kind::NodesChange, "nodes_changed"}, {Kind::StoppedFromOutside, "stopped_from_outside"}};
+  for (const auto& [kind, word] : words) {
+    JobVerdict verdict;
+    verdict.first.kind = kind;
+    EXPECT_EQ(json::parse(job_report(verdict, 1, 0))["kind"], word);
+  }
+}
+
+TEST(JobReport, NamesWhoProbablyBeganIt) {
+  JobVerdict verdict = failed_by_signal();
+  verdict.suspicion = Suspicion{.rank = 3, .node = "node18", .log_path = "/log/workerlog.3"};
+  EXPECT_EQ(json::parse(job_report(verdict, 137, 0))["suspect"],
+            json::parse(R"({"role": "trainer", "rank": 3, "node": "node18",
+                            "log": "/log/workerlog.3"})"));
 }
 
 TEST(JobReport, BrokenTextStaysJson) {
