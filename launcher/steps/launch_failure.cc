@@ -10,7 +10,7 @@ namespace {
 
 // The kernel's words name no remedy, and a limit is what it usually is.
 std::string with_remedy(const std::system_error& error) {
-  const std::string text = error.what();
+  std::string text = error.what();
   switch (error.code().value()) {
     case EMFILE:
       return text + "; raise the limit on open files (ulimit -n)";
