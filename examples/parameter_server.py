@@ -117,7 +117,7 @@ def main():
         worker = int(os.environ["PADDLE_TRAINER_ID"])
         found = train(os.environ["PADDLE_PSERVERS_IP_PORT_LIST"].split(","), worker,
                       int(os.environ["PADDLE_TRAINERS_NUM"]), steps, range(100, steps + 1, 100))
-        print(f"worker {worker} found [{', '.join(f'{value:+.2f}' for value in found)}]")
+        print(f"worker {worker} found [{', '.join(f'{value:+.1f}' for value in found)}]")
 
 
 if __name__ == "__main__":

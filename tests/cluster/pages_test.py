@@ -15,7 +15,7 @@ from page import Page
 from readme_page import CHANGING, FOUND, ROOT
 
 ALL = ("n1", "n2", "n3", "n4")
-SERVED = "worker 0 found [+3.00, -2.00, +0.50, +1.00]"
+SERVED = "worker 0 found [+3.0, -2.0, +0.5, +1.0]"
 # Tells its role and its neighbours; servers listen, and they and heterogeneous workers stay until they are stopped.
 ROLES = """\
 import os, signal, socket

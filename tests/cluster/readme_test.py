@@ -37,7 +37,7 @@ class SeveralNodesTest(PageCase):
     def test_parameter_servers(self, command):
         self.train_with("parameter_server.py")
         runs = self.complete(command, *TWO)
-        self.assertIn(b"worker 0 found [+3.00, -2.00, +0.50, +1.00]", runs["n1"].out)
+        self.assertIn(b"worker 0 found [+3.0, -2.0, +0.5, +1.0]", runs["n1"].out)
         self.assert_logs(workers=2, servers=2)
 
     def test_nodes_that_are_missing_and_one_that_is_lost(self):

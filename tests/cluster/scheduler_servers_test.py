@@ -100,7 +100,7 @@ class StartTest(ServersCase):
             self.slurm.wait_idle()
             job = told.split()[-1]
             out = self.read(f"servers-{job}.out")
-            self.assertEqual(out.count("worker 0 found [+3.00, -2.00, +0.50, +1.00]"), 1, out)
+            self.assertEqual(out.count("worker 0 found [+3.0, -2.0, +0.5, +1.0]"), 1, out)
             self.assertIn(SUCCESS, out)
             logs = self.logs(names("server", 2), names("worker", 4))
             self.assertEqual(sorted(os.listdir(self.dir / f"log-{job}")), logs)

@@ -138,7 +138,7 @@ class EveryDayTest(TypingCase):
     def test_parameter_servers_on_one_node(self, command):
         shutil.copy(EXAMPLES / "parameter_server.py", self.dir / "train.py")
         run = self.type(command)
-        self.assertIn(b"worker 0 found [+3.00, -2.00, +0.50, +1.00]", run.out)
+        self.assertIn(b"worker 0 found [+3.0, -2.0, +0.5, +1.0]", run.out)
         self.assertEqual(sorted(os.listdir(self.dir / "log")),
                          ["endpoints.log", "serverlog.0", *(f"workerlog.{rank}" for rank in range(4))])
 

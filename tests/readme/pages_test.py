@@ -59,7 +59,7 @@ class LogsTest(TypingCase):
 
 class ExamplesTest(TypingCase):
     FOUND = {"linear_regression.py": "rank 0 found [+2.999, -1.999, +0.500, +1.000]", "resume.py": "rank 0 found [2.59",
-             "parameter_server.py": "worker 0 found [+3.00, -2.00, +0.50, +1.00]"}
+             "parameter_server.py": "worker 0 found [+3.0, -2.0, +0.5, +1.0]"}
 
     def lines(self, title):
         """(the script, the line that starts it) of each row; a row without a script is about the one above."""
