@@ -195,7 +195,8 @@ void write(const char* source, const char* target) {
     out << (text == kTexts.end() ? line + "\n" : text->second());
   }
   out.close();
-  if (!in.eof() || !out) throw std::runtime_error(fmt::format("{} to {}: no", source, target));
+  if (!in.eof() || !out)
+    throw std::runtime_error(fmt::format("cannot make {} from {}", target, source));
 }
 
 }  // namespace

@@ -14,12 +14,17 @@ from harness import FAIL_1, HOLD, MANY_SECONDS, SH, LauncherCase, wait_until
 class BlockedConsoleTest(LauncherCase):
     FLOOD = "[ $PADDLE_TRAINER_ID = 0 ] && head -c 4000000 /dev/zero | tr '\\0' x; "
 
-    def test_a_blocked_console_does_not_hold_up_a_failure(self):
+    def start_unread(self, *args):
+        """Nobody reads its stdout."""
         read, write = os.pipe()
         self.addCleanup(os.close, read)
-        gate = self.gate()
-        run = self.start("--nproc_per_node=3", "--grace=5", SH, "-c", self.FLOOD + FAIL_1, stdout=write)
+        run = self.start(*args, stdout=write)
         os.close(write)
+        return run
+
+    def test_a_blocked_console_does_not_hold_up_a_failure(self):
+        gate = self.gate()
+        run = self.start_unread("--nproc_per_node=3", "--grace=5", SH, "-c", self.FLOOD + FAIL_1)
         pids = self.wait_ready(3)
         gate.open()
         self.assert_gone(pids.values(), MANY_SECONDS)
@@ -30,11 +35,8 @@ class BlockedConsoleTest(LauncherCase):
         self.assert_nothing_left()
 
     def test_a_blocked_console_does_not_hold_up_an_interrupt(self):
-        read, write = os.pipe()
-        self.addCleanup(os.close, read)
         self.gate()
-        run = self.start("--nproc_per_node=2", "--grace=5", SH, "-c", self.FLOOD + HOLD, stdout=write)
-        os.close(write)
+        run = self.start_unread("--nproc_per_node=2", "--grace=5", SH, "-c", self.FLOOD + HOLD)
         pids = self.wait_ready(2)
         run.send(signal.SIGINT)
         self.assert_gone(pids.values(), MANY_SECONDS)
@@ -122,11 +124,8 @@ class BlockedConsoleTest(LauncherCase):
             self.assert_status(run, 7)
 
     def test_a_failure_is_told_at_once_while_nobody_reads_stdout(self):
-        reader, writer = os.pipe()
-        self.addCleanup(os.close, reader)
         gate = self.gate()
-        run = self.start("--quiet", "--nproc_per_node=2", SH, "-c", self.FLOOD + FAIL_1, stdout=writer)
-        os.close(writer)
+        run = self.start_unread("--quiet", "--nproc_per_node=2", SH, "-c", self.FLOOD + FAIL_1)
         pids = self.wait_ready(2)
         gate.open()
         wait_until(lambda: "rank 1 failed: exit code 7" in run.err, "the failure on stderr", MANY_SECONDS)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "launcher/job/elastic_spec.h"
+#include "tests/unit/temp_folder.h"
 
 namespace paddle_launch {
 
@@ -21,19 +22,6 @@ bool all_tests_must_run();
     GTEST_SKIP() << why;                                     \
   }                                                          \
   static_assert(true)
-
-class TempFolder {
- public:
-  TempFolder();
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  ~TempFolder();
-
-  std::string path(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 class EtcdServer {
  public:

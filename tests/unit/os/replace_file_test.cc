@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/os/replace_file.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 
 #include <gtest/gtest.h>
 
 #include "launcher/os/read_file.h"
+#include "tests/unit/temp_folder.h"
 
 namespace paddle_launch {
 namespace {
@@ -16,13 +16,8 @@ namespace fs = std::filesystem;
 
 class ReplaceFile : public testing::Test {
  protected:
-  ReplaceFile() {
-    std::string name = "/tmp/replace_file_testXXXXXX";
-    folder_ = mkdtemp(name.data());
-  }
-  ~ReplaceFile() override { fs::remove_all(folder_); }
-
-  fs::path folder_;
+  TempFolder temp_;
+  const fs::path& folder_ = temp_.path();
 };
 
 TEST_F(ReplaceFile, LeavesItWholeAndPrivateWhereAsked) {

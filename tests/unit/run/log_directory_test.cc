@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/run/log_directory.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -9,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/job/errors.h"
+#include "tests/unit/temp_folder.h"
 
 namespace paddle_launch {
 namespace {
@@ -17,12 +17,6 @@ namespace fs = std::filesystem;
 
 class LogDirectory : public testing::Test {
  protected:
-  LogDirectory() {
-    std::string name = "/tmp/log_directory_testXXXXXX";
-    folder_ = mkdtemp(name.data());
-  }
-  ~LogDirectory() override { fs::remove_all(folder_); }
-
   static std::string content(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -31,7 +25,8 @@ class LogDirectory : public testing::Test {
     std::ofstream(path, std::ios::binary) << text;
   }
 
-  fs::path folder_;
+  TempFolder temp_;
+  const fs::path& folder_ = temp_.path();
 };
 
 TEST_F(LogDirectory, IsMadeWithItsParents) {

@@ -4,22 +4,18 @@
 
 #include <sys/resource.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 
 #include "launcher/job/process_spec.h"
 #include "launcher/run/guard.h"
+#include "tests/unit/temp_folder.h"
 
 namespace paddle_launch {
 
 class SmallPod {
  public:
   SmallPod() {
-    std::string name = "/tmp/small_podXXXXXX";
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
-    folder_ = name;
     plan_.program = "/bin/sh";
     plan_.argv = {"sh", "-c", "cd " + folder_.string() + "; eval \"$DO\""};
     plan_.inherited = {{"PATH", "/usr/bin:/bin"}};
@@ -29,7 +25,6 @@ class SmallPod {
   }
   SmallPod(const SmallPod&) = delete;
   SmallPod& operator=(const SmallPod&) = delete;
-  ~SmallPod() { std::filesystem::remove_all(folder_); }
 
   SmallPod& add(Role role, const std::string& line) {
     const auto place = std::to_string(plan_.processes.size());
@@ -49,7 +44,8 @@ class SmallPod {
   const GuardSettings& settings() const { return settings_; }
 
  private:
-  std::filesystem::path folder_;
+  TempFolder temp_;
+  const std::filesystem::path& folder_ = temp_.path();
   ProcessPlan plan_{};
   GuardSettings settings_{};
 };

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/job/errors.h"
+#include "tests/unit/temp_folder.h"
 
 namespace paddle_launch {
 namespace {
@@ -19,8 +20,6 @@ namespace fs = std::filesystem;
 class FindProgram : public testing::Test {
  protected:
   FindProgram() {
-    std::string name = "/tmp/program_testXXXXXX";
-    folder_ = mkdtemp(name.data());
     make("first/python3", 0755);
     make("second/python", 0755);
     make("second/tool", 0755);
@@ -28,7 +27,6 @@ class FindProgram : public testing::Test {
     make("plain", 0644);
     make("run.sh", 0755);
   }
-  ~FindProgram() override { fs::remove_all(folder_); }
 
   void make(const std::string& name, mode_t mode) const {
     const fs::path path = folder_ / name;
@@ -47,7 +45,8 @@ class FindProgram : public testing::Test {
     return "accepted";
   }
 
-  fs::path folder_;
+  TempFolder temp_;
+  const fs::path& folder_ = temp_.path();
 };
 
 TEST_F(FindProgram, RunsAPythonScriptUnbufferedWithTheFirstPythonOnPath) {
