@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What holds for every run of a campaign, whatever was done to it; and whether it ended as its fault allows."""
+
+import re
+import signal
+import time
+
+from campaign_modes import GRACE, PATIENCE
+
+from harness import describe
+
+DEADLINE = PATIENCE + 60  # a job has ended by then; generous, since machines are loaded
+LEFT = GRACE + 15  # what outlives the launchers is gone by then
+BAD_WORDS = re.compile("terminate called|Sanitizer|runtime error:|Assertion .* failed|pure virtual|core dumped")
+NAMES_NOBODY = {0, 2, 128 + signal.SIGINT, 128 + signal.SIGTERM, 128 + signal.SIGHUP}
+
+
+def wait_for_end(job, faults):
+    """Problems: launchers that did not end in time. They are killed by whoever clears the ground."""
+    end = time.monotonic() + DEADLINE
+    while job.running() and time.monotonic() < end:
+        time.sleep(0.01)
+    hanging = [name for name, status in job.statuses().items() if status is None]
+    if not hanging:
+        return []
+    return [f"did not end within {DEADLINE} s: {' '.join(hanging)}\n"
+            + describe([pid for _, pid in job.ground.residents()])]
+
+
+def leftovers(job):
+    left = job.ground.wait_empty(LEFT)
+    return [f"left after {LEFT} s:\n{describe([pid for _, pid in left])}"] if left else []
+
+
+def problems(job, expected):
+    return [*_statuses(job, expected), *_abort_lines(job, expected), *_words(job),
+            *(_logs(job) if expected.has_logs else ())]
+
+
+def _statuses(job, expected):
+    found = job.statuses()
+    for name, status in found.items():
+        allowed = expected.own.get(name, expected.statuses)
+        if status is not None and status not in allowed:
+            yield f"{name} ended with {status}, right would be {' or '.join(map(str, sorted(allowed)))}"
+    others = {status for name, status in found.items() if name not in expected.own and status is not None}
+    if len(others) > 1 and not expected.uneven:
+        yield f"nodes ended differently: {found}"
+
+
+def _abort_lines(job, expected):
+    for name, status in job.statuses().items():
+        if name in expected.own or status is None:
+            continue
+        named = job.aborted(name)
+        if status in NAMES_NOBODY:
+            if named and not job.restarts and "ABORT" in job.told(name):
+                yield f"{name} ended with {status} and names {sorted(named)}"
+        elif expected.aborted is not None and status in expected.statuses and named not in expected.aborted:
+            yield f"{name}: the ABORT line names {sorted(named or [])}, right would be {[sorted(one) for one in expected.aborted]}"
+
+
+def _words(job):
+    for name in job.runs:
+        found = BAD_WORDS.search(job.told(name))
+        if found:
+            yield f"{name} said {found[0]!r}"
+
+
+def _logs(job):
+    """Every process that began left its first line in its log."""
+    texts = {}
+    for path in job.folder.glob("log*/*log.*"):
+        texts.setdefault(path.name, []).append(path.read_text(errors="replace"))
+    for mark in job.marked("begin"):
+        kind, place = mark.name.split(".")
+        log = f"{kind}log.{place}"
+        line = f"{mark.name} begins round"
+        killed_at_once = not any(other.pid == mark.pid and other.event != "begin" for other in job.marks())
+        if not any(line in text for text in texts.get(log, [])) and not killed_at_once:
+            yield f"{log} has no line of {mark.name} in round {mark.round}"
