@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign does to the processes of a job, and what must come of it.
+"""What a fault of a campaign is, and what must come of it.
 
 A fault waits for its moment, strikes, and notes what it hit. Afterwards expect() says which ends were right, by what
 the trainers had marked: not "anything", but the few that the race between the fault and the job's own end allows."""
@@ -76,6 +76,10 @@ class Fault:
     def note(self, *words):
         self.notes.append(" ".join(map(str, words)))
 
+    def some_host(self, job):
+        """One that the job will have, before it starts; a job with servers may be on n1 alone."""
+        return "n1" if job.mode.startswith("solo") or self.pick < 0.5 else "n2"
+
     def choose(self, items):
         return items[int(self.pick * len(items))] if items else None
 
@@ -116,129 +120,3 @@ class OnProcess(Fault):
             return False
         self.note(f"{signal.Signals(number).name} to {self.kind} {pid} on {self.victim.host}")
         return True
-
-
-class KillTrainer(OnProcess):
-    SIGNALS = (signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM, signal.SIGABRT, signal.SIGBUS)
-
-    def __init__(self, chance):
-        super().__init__(chance)
-        self.number = chance.choice(self.SIGNALS)
-
-    def hit(self, job, pid):
-        return self.send(pid, self.number)
-
-    def expect(self, job):
-        if self.victim is None:
-            return UNHARMED
-        marks = [mark for mark in job.marks() if mark.pid == self.victim.pid]
-        events = {mark.event for mark in marks}
-        name = marks[0].name if marks else None
-        is_server = (name or "").startswith("server")
-        if self.number == signal.SIGTERM and job.habit != "mortal" and "term" in events:
-            # It ended with 0 by itself, or did not mind; a server that is gone is a failure all the same, and so is a
-            # program that was killed before it could mind.
-            return Expectation({0, 128 + self.number} if is_server else {0})
-        status = 128 + self.number
-        ranks = [frozenset([name])] if name else [frozenset([one]) for all_ranks in job.ranks.values() for one in all_ranks]
-        if job.restarts:
-            return UNHARMED
-        # It was on its way out, or a server that nobody needed any longer.
-        if "end" in events or (is_server and job.workers_are_done()):
-            return Expectation({0, status}, ranks)
-        return Expectation({status}, ranks)
-
-
-class KillLauncher(OnProcess):
-    kind = "launcher"
-    number = signal.SIGKILL
-
-    def hit(self, job, pid):
-        return self.send(pid, self.number)
-
-    def expect(self, job):
-        if self.victim is None:
-            return UNHARMED
-        host = self.victim.host
-        if job.is_front:  # srun and mpirun end as the worst of theirs did
-            return Expectation({KILLED, 0, LOST} if job.workers_are_done() else {KILLED}, None)
-        own = {host: {-self.number, 0}} if job.workers_are_done(host) else {host: {-self.number}}
-        if len(job.nodes) == 1 or job.mode == "elastic":
-            return Expectation({0}, None, own)
-        # The ranks of the node that is gone; nobody is named where no process ran yet.
-        ranks = [self.named_for(job, host)] if job.marked("begin") else None
-        return Expectation({0, LOST} if job.workers_are_done(host) else {LOST}, ranks, own)
-
-    def named_for(self, job, host):
-        """Workers, or servers where the node had nothing else."""
-        workers = [name for name in job.ranks[host] if name.startswith("worker")]
-        return frozenset(workers or job.ranks[host])
-
-
-class SignalLauncher(OnProcess):
-    """A user's Ctrl-C, or a scheduler's SIGTERM, at one of the launchers."""
-    kind = "launcher"
-
-    def __init__(self, chance):
-        super().__init__(chance)
-        self.number = chance.choice((signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
-
-    def hit(self, job, pid):
-        return self.send(pid, self.number)
-
-    def expect(self, job):
-        if self.victim is None:
-            return UNHARMED
-        status, host = 128 + self.number, self.victim.host
-        done = {0} if job.workers_are_done() else set()
-        # Before the launcher knows of signals they do what the kernel does.
-        own = {status, -self.number} | ({0} if job.workers_are_done(host) else set())
-        if job.is_front:
-            return Expectation({status} | done)
-        if len(job.nodes) == 1:
-            return Expectation({status}, None, {host: own})
-        if job.mode == "elastic":
-            return Expectation({0}, None, {host: own})
-        # Who is stopped before all have met is missed by the others.
-        early = set() if job.marked("begin") else {LOST}
-        return Expectation({status} | done | early, None, {host: own})
-
-
-class KillGuard(OnProcess):
-    kind = "guard"
-
-    def hit(self, job, pid):
-        return self.send(pid, signal.SIGKILL)
-
-    def expect(self, job):
-        if self.victim is None or job.restarts:
-            return UNHARMED
-        return Expectation({0, 1} if job.workers_are_done(self.victim.host) else {1}, None)
-
-
-class KillConsole(OnProcess):
-    """Nothing depends on it."""
-    kind = "console"
-
-    def hit(self, job, pid):
-        return self.send(pid, signal.SIGKILL)
-
-
-class Pause(OnProcess):
-    """Stands still for a while; nobody is lost by that."""
-
-    def __init__(self, chance):
-        super().__init__(chance)
-        self.kind = chance.choice(("trainer", "launcher", "guard", "console"))
-        self.seconds = 10 ** chance.uniform(-2, 0.5)
-
-    def hit(self, job, pid):
-        if not self.send(pid, signal.SIGSTOP):
-            return False
-        time.sleep(self.seconds)
-        self.send(pid, signal.SIGCONT)
-        return True
-
-    def cease(self, job):
-        if self.victim:
-            self.send(self.victim.pid, signal.SIGCONT)

@@ -93,15 +93,6 @@ class Ground:
         return [(host, pid) for host, pid in self._set.members()
                 if pid not in EtcdServer.pids and program_of(pid) not in (*DAEMONS, "")]
 
-    def wait_empty(self, seconds):
-        """The residents that are left after so long."""
-        end = time.monotonic() + seconds
-        while left := self.residents():
-            if time.monotonic() > end:
-                return left
-            time.sleep(0.02)
-        return []
-
     def clear(self):
         """Kills who is left."""
         for _ in range(100):

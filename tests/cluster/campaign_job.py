@@ -45,9 +45,11 @@ class Job:
         self.output = 0  # bytes that each trainer prints
         self.restarts = 0
         self.log_dir = None  # of each host, where it is not in the folder
+        self.joins_statuses = False  # mpiexec.hydra ends with all bits of its tasks' statuses, or with its own 255
         self.options = []
         self.env = {}
         self.commands = {}
+        self.excused = set()  # pids of trainers that a fault asked to end, and that did so with 0
         self.pipes = {}  # {host: read end of its stdout}, where nobody reads it
 
     # starting
@@ -113,7 +115,7 @@ class Job:
         last = max((mark.round for mark in marks), default=0)
         begun = {mark.pid for mark in marks if mark.event == "begin" and mark.round == last}
         ended = {mark.pid for mark in marks if mark.event == "end"}
-        return bool(begun) and begun <= ended
+        return bool(begun) and begun <= ended | self.excused
 
     # processes
 

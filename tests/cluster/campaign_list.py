@@ -2,37 +2,18 @@
 """All faults of a campaign by name, and the modes in which each makes sense."""
 
 import dataclasses
-import threading
 import typing
 
-from campaign_faults import (Fault, KillConsole, KillGuard, KillLauncher, KillTrainer, Pause, SignalLauncher,
-                             together)
+from campaign_faults import Fault
+from campaign_links import BadLink, Cut, Strangers
 from campaign_modes import MODES
+from campaign_processes import (KillConsole, KillGuard, KillHelper, KillKeeper, KillLauncher, KillTrainer, Pause,
+                                SignalLauncher, StandStill, Two)
+from campaign_things import Clock, Disk, Etcd, Limits, StuckDisk, UnreadConsole
 
-
-class Two(Fault):
-    """Two of the faults that strike processes, at once or one after the other."""
-    OF = (KillTrainer, KillTrainer, KillLauncher, KillGuard, KillConsole, SignalLauncher, Pause)
-
-    def __init__(self, chance):
-        super().__init__(chance)
-        self.both = [chance.choice(self.OF)(chance) for _ in range(2)]
-
-    def happen(self, job):
-        threads = [threading.Thread(target=one.happen, args=[job]) for one in self.both]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        for one in self.both:
-            self.notes += one.notes
-
-    def expect(self, job):
-        return together(*(one.expect(job) for one in self.both))
-
-    def cease(self, job):
-        for one in self.both:
-            one.cease(job)
+TYPED = ("solo", "solo+r", "ips", "ips+r", "servers", "servers+r", "elastic")  # by a person on each node
+SCHEDULED = tuple(mode for mode in MODES if mode not in TYPED)
+SEVERAL = tuple(mode for mode in MODES if not mode.startswith("solo"))  # nodes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +30,19 @@ FAULTS = {
     "kill-console": Kind(KillConsole),
     "signal-launcher": Kind(SignalLauncher),
     "pause": Kind(Pause),
+    "stand-still": Kind(StandStill),
+    "kill-helper": Kind(KillHelper, SCHEDULED),
+    "kill-keeper": Kind(KillKeeper, ("elastic",)),
     "two-at-once": Kind(Two),
+    "cut": Kind(Cut, SEVERAL),
+    "bad-link": Kind(BadLink, SEVERAL),
+    "strangers": Kind(Strangers),
+    "disk": Kind(Disk),
+    "stuck-disk": Kind(StuckDisk),
+    "unread-console": Kind(UnreadConsole, TYPED),
+    "clock": Kind(Clock, TYPED),  # not MUNGE's: its letters have a date
+    "limits": Kind(Limits),
+    "etcd": Kind(Etcd, ("elastic",)),
 }
 
 

@@ -90,7 +90,9 @@ def start_srun(job, chance):
 def start_mpirun(job, chance):
     job.nodes = list(HOSTS[:2])
     mpi = MpiRun(types.SimpleNamespace(names=job.nodes))
-    words = getattr(mpi, chance.choice(("openmpi", "hydra")))([])
+    starter = chance.choice(("openmpi", "hydra"))
+    job.joins_statuses = starter == "hydra"
+    words = getattr(mpi, starter)([])
     _start_front(job, words, 2, mpi.env)
 
 

@@ -62,8 +62,7 @@ def _play(job, fault, chance):
         with contextlib.suppress(OSError):
             (job.folder / "commands").write_text("\n".join(f"{name}: {' '.join(words)}" for name, words in job.commands.items()))
     found += campaign_check.leftovers(job)
-    if found:
-        job.ground.clear()
+    job.ground.clear()
     for run in job.runs.values():
         run.wait(30)
     fault.note("ended with", *(f"{name} {status}" for name, status in job.statuses().items()))

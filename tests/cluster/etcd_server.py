@@ -64,6 +64,12 @@ class EtcdServer:
         self.pids.remove(self._process.pid)
         self._process = None
 
+    def runs(self):
+        return self._process is not None
+
+    def send(self, number):
+        os.kill(self._process.pid, number)
+
     def ctl(self, *words, check=True):
         return subprocess.run(
             [*HOSTS, "run", "--name", self._hosts.name, self._host, "env", "ETCDCTL_API=3", "etcdctl", "--endpoints",
