@@ -20,7 +20,7 @@ SignalWatch::SignalWatch(std::initializer_list<int> signals) {
     if (!is_ignored(signal)) sigaddset(&wanted, signal);
   }
   sigset_t blocked = wanted;
-  for (const int signal : {SIGPIPE, SIGTTIN, SIGTTOU}) sigaddset(&blocked, signal);
+  for (const int signal : {SIGPIPE, SIGXFSZ, SIGTTIN, SIGTTOU}) sigaddset(&blocked, signal);
   check(sigprocmask(SIG_BLOCK, &blocked, &mask_at_start_), "sigprocmask");
   fd_.reset(check(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
 }

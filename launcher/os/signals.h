@@ -19,7 +19,7 @@ constexpr bool asks_to_end(int signal) {
 class SignalWatch {
  public:
   // Blocks the given signals, less the ignored ones, and those that must never end or stop a
-  // launcher (SIGPIPE, SIGTTIN, SIGTTOU).
+  // launcher (SIGPIPE, SIGXFSZ, SIGTTIN, SIGTTOU).
   explicit SignalWatch(std::initializer_list<int> signals);
 
   int fd() const { return fd_.get(); }

@@ -5,9 +5,10 @@ import contextlib
 import os
 import re
 import resource
+import signal
 import unittest
 
-from harness import LauncherCase, all_pids, wait_until
+from harness import SH, LauncherCase, all_pids, wait_until
 
 
 class NoMoreProcessesTest(LauncherCase):
@@ -35,6 +36,21 @@ class NoMoreProcessesTest(LauncherCase):
         run.wait()
         self.assert_status(run, 1)
         self.assert_told(run, "Too many open files", "raise the limit", "ulimit -n")
+        self.assert_nothing_left()
+
+    def test_console_and_report_that_may_not_grow_do_not_end_the_job(self):
+        smallest = 64  # banner and report are longer
+        run = self.start("--nproc_per_node=2", "--report=report.json", "/bin/true",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (smallest, smallest)))
+        run.wait()
+        self.assert_status(run, 0)
+        self.assert_nothing_left()
+
+    def test_a_trainer_whose_file_grows_beyond_the_limit_dies_of_it_as_without_a_launcher(self):
+        run = self.start("--nproc_per_node=1", SH, "-c", "exec dd if=/dev/zero of=big bs=64k count=4 2>/dev/null",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536)))
+        run.wait()
+        self.assert_status(run, 128 + signal.SIGXFSZ)
         self.assert_nothing_left()
 
     def pids_controller(self):
