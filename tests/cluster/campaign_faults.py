@@ -39,6 +39,7 @@ def together(first, second):
 
 class Fault:
     """One fault; `chance` decides its details when it is made."""
+    spares_etcd = True  # what etcd knows is left to the job
 
     def __init__(self, chance):
         self.anchor = chance.choices(("start", "running", "ending"), (4, 5, 1))[0]

@@ -93,27 +93,27 @@ class Ground:
         return [(host, pid) for host, pid in self._set.members()
                 if pid not in EtcdServer.pids and program_of(pid) not in (*DAEMONS, "")]
 
-    def clear(self):
-        """Kills who is left."""
-        for _ in range(100):
-            left = self.residents()
-            if not left:
-                return
-            for _, pid in left:
-                kill_quietly(pid)
+    def clear(self, patience=5.0):
+        """Kills who is left after a while: what srun and mpirun leave ends by itself, a little later than they do. True
+        when somebody was killed."""
+        end = time.monotonic() + patience
+        killed = False
+        while left := self.residents():
+            if time.monotonic() > end:
+                killed = True
+                for _, pid in left:
+                    kill_quietly(pid)
             time.sleep(0.02)
+        return killed
 
-    def settle(self, mode):
-        """Makes sure that the next run finds what this one found."""
-        if self._made is None:
-            return
-        try:
-            if mode.startswith("srun") and self._slurm:
-                self._slurm.cancel_all()
-            if mode.startswith("elastic") and self._etcd:
-                self._etcd.ctl("del", "--prefix", "/")
-        except Exception:  # whatever it is: a new ground is a good one
-            self.down()
+    def keys_left(self, job_id, seconds=10.0):
+        """Keys of an elastic job that has ended, if they do not vanish."""
+        end = time.monotonic() + seconds
+        while left := [key for key in self.etcd.keys() if key.startswith(f"/paddle/{job_id}/")]:
+            if time.monotonic() > end:
+                return left
+            time.sleep(0.2)
+        return []
 
 
 def shares():

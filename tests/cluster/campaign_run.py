@@ -62,10 +62,13 @@ def _play(job, fault, chance):
         with contextlib.suppress(OSError):
             (job.folder / "commands").write_text("\n".join(f"{name}: {' '.join(words)}" for name, words in job.commands.items()))
     found += campaign_check.leftovers(job)
-    job.ground.clear()
+    killed = job.ground.clear()
     for run in job.runs.values():
         run.wait(30)
     fault.note("ended with", *(f"{name} {status}" for name, status in job.statuses().items()))
     found += campaign_check.problems(job, fault.expect(job))
-    job.ground.settle(job.mode)
+    if job.mode == "elastic" and fault.spares_etcd:
+        found += [f"left in etcd: {key}" for key in job.ground.keys_left(job.folder.name)]
+    if killed or not fault.spares_etcd:  # the next run is to find what this one found
+        job.ground.down()
     return found

@@ -49,11 +49,12 @@ class Disk(Fault):
         job.ground.do(self.host, "umount", "-l", job.log_dir, check=False)
 
     def expect(self, job):
-        if self.how == "is read-only" and self.host in job.nodes:
-            return Expectation({2}, has_logs=False)
-        if self.how == "goes away":  # a launcher that comes to it too late finds a directory; what it had is gone
+        if self.how != "is read-only" or self.host not in job.nodes:
             return Expectation({0}, has_logs=False)
-        return Expectation({0}, has_logs=False)
+        if job.is_front:
+            return Expectation({1, 2}, has_logs=False)
+        # The others are told, and an elastic job goes on without it.
+        return Expectation({0} if job.mode == "elastic" else {1}, None, {self.host: {2}}, has_logs=False)
 
 
 class StuckDisk(Fault):
@@ -164,7 +165,7 @@ class Limits(OnProcess):
     def __init__(self, chance):
         super().__init__(chance)
         self.kind = chance.choice(("launcher", "launcher", "guard", "console"))
-        self.what = chance.choice(("NOFILE", "AS", "NPROC"))
+        self.what = chance.choice(("NOFILE", "AS", "NPROC", "FSIZE"))
         self.room = chance.choice((0, 0, 1, 3))
 
     def hit(self, job, pid):
@@ -200,6 +201,7 @@ class Etcd(Fault):
     """etcd stands still, is restarted, or loses or garbles what it knows. A running round needs none of it."""
     HOWS = ("stands still", "restarts", "is gone", "forgets all", "forgets a node", "garbles the job", "garbles the round",
             "garbles a node")
+    spares_etcd = False
 
     def __init__(self, chance):
         super().__init__(chance)
