@@ -2,7 +2,6 @@
 """What holds for every run of a campaign, whatever was done to it; and whether it ended as its fault allows."""
 
 import re
-import signal
 import time
 
 from campaign_faults import KILLED
@@ -13,7 +12,6 @@ from harness import describe
 DEADLINE = PATIENCE + 60  # a job has ended by then; generous, since machines are loaded
 LEFT = GRACE + 15  # what outlives the launchers is gone by then
 BAD_WORDS = re.compile("terminate called|Sanitizer|runtime error:|Assertion .* failed|pure virtual|core dumped")
-NAMES_NOBODY = {0, 2, 128 + signal.SIGINT, 128 + signal.SIGTERM, 128 + signal.SIGHUP}
 
 
 def wait_for_end(job, faults):
@@ -48,7 +46,7 @@ def _statuses(job, expected):
     for name, status in found.items():
         allowed = expected.own.get(name, expected.statuses)
         if job.joins_statuses and allowed != {0}:
-            allowed = {one | two for one in allowed for two in allowed} | ({255} if KILLED in allowed else set())
+            allowed = {one | two for one in allowed for two in allowed} | ({255, 9} if KILLED in allowed else set())
         if status is not None and status not in allowed:
             yield f"{name} ended with {status}, right would be {' or '.join(map(str, sorted(allowed)))}"
     others = {status for name, status in found.items() if name not in expected.own and status is not None}
@@ -61,11 +59,11 @@ def _abort_lines(job, expected):
         if name in expected.own or status is None:
             continue
         named = job.aborted(name)
-        if status in NAMES_NOBODY:
-            if named and not job.restarts and "ABORT" in job.told(name):
-                yield f"{name} ended with {status} and names {sorted(named)}"
-        elif expected.aborted is not None and status in expected.statuses and named not in expected.aborted:
-            yield f"{name}: the ABORT line names {sorted(named or [])}, right would be {[sorted(one) for one in expected.aborted]}"
+        if status == 0:
+            if named and not job.restarts:
+                yield f"{name} ended with 0 and names {sorted(named)}"
+        elif expected.aborted is not None and not job.restarts and named not in expected.aborted:
+            yield f"{name}: the ABORT line names {named and sorted(named)}, right would be {expected.aborted}"
 
 
 def _words(job):

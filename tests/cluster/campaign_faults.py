@@ -19,7 +19,7 @@ KILLED = 128 + signal.SIGKILL
 class Expectation:
     """How the launchers may end. `own` are those that were hit themselves; all others end alike, unless `uneven`."""
     statuses: set = dataclasses.field(default_factory=lambda: {0})
-    aborted: list = None  # sets of names that the ABORT line may have where the status is none of 0, 2, 130, 143; None: any
+    aborted: list = None  # sets of names that the ABORT line may have, None among them for no such line; None: any
     own: dict = dataclasses.field(default_factory=dict)  # {host: statuses}
     uneven: bool = False
     has_logs: bool = True
@@ -29,17 +29,29 @@ UNHARMED = Expectation()
 
 
 def together(first, second):
-    """Two faults at once: no harm only where neither does any, else the end that either brings."""
+    """Two faults at once: no harm only where neither does any, else the end that either brings. Nodes agree on one of
+    the two, unless a launcher was among the victims: whoever loses the hub judges by what it knows."""
     statuses = first.statuses | second.statuses
     if 0 in statuses and not (0 in first.statuses and 0 in second.statuses):
         statuses = statuses - {0}
     own = {host: first.own.get(host, set()) | second.own.get(host, set()) for host in {*first.own, *second.own}}
-    return Expectation(statuses, None, own, True, first.has_logs and second.has_logs)
+    both_harm = first.statuses != {0} and second.statuses != {0}
+    uneven = first.uneven or second.uneven or (both_harm and bool(own))
+    return Expectation(statuses, _either_or_both(first, second), own, uneven, first.has_logs and second.has_logs)
+
+
+def _either_or_both(first, second):
+    """What the ABORT line may name."""
+    harm = [one for one in (first, second) if one.statuses != {0}]
+    if len(harm) == 1:
+        return harm[0].aborted
+    if None in (first.aborted, second.aborted):
+        return None
+    return [*first.aborted, *second.aborted, *(one | two for one in first.aborted for two in second.aborted)]
 
 
 class Fault:
     """One fault; `chance` decides its details when it is made."""
-    spares_etcd = True  # what etcd knows is left to the job
 
     def __init__(self, chance):
         self.anchor = chance.choices(("start", "running", "ending"), (4, 5, 1))[0]
@@ -70,6 +82,10 @@ class Fault:
 
     def expect(self, job):
         return UNHARMED
+
+    def may_leave_keys(self, job):
+        """Whether etcd may still know of the job when it has ended, until its leases end too."""
+        return False
 
     def cease(self, job):
         """After the job, whatever came of it."""

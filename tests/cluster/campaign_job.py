@@ -45,7 +45,7 @@ class Job:
         self.output = 0  # bytes that each trainer prints
         self.restarts = 0
         self.log_dir = None  # of each host, where it is not in the folder
-        self.joins_statuses = False  # mpiexec.hydra ends with all bits of its tasks' statuses, or with its own 255
+        self.joins_statuses = False  # mpiexec.hydra ends with all bits of its tasks' statuses, or its own 255 and 9
         self.options = []
         self.env = {}
         self.commands = {}

@@ -9,7 +9,7 @@ from campaign_modes import HEARTBEAT
 from host_set import INTERFACE
 from port_attack import PortAttack
 
-SURVIVED = 1.0  # seconds of a cut that do no harm with that --heartbeat
+SURVIVED = 3.0  # seconds of a cut that do no harm with that --heartbeat
 NOTICED = HEARTBEAT + 2  # after so long both ends know that the other is gone
 # Where the kernel has no netem: a classic filter that says "drop" (2) once in twenty times, by the kernel's own dice.
 DICE = "4,32 0 0 4294963256,37 0 1 {},6 0 0 2,6 0 0 0"
@@ -21,13 +21,13 @@ class Cut(Fault):
 
     def __init__(self, chance):
         super().__init__(chance)
-        self.seconds = chance.choice((chance.uniform(0.1, 0.7 * SURVIVED), chance.uniform(*self.SECONDS)))
+        self.seconds = chance.choice((chance.uniform(0.1, 0.8 * SURVIVED), chance.uniform(*self.SECONDS)))
         self.outlives = chance.random() < 0.7
         self.host = None
 
     def prepare(self, job):
         if job.mode.startswith(("srun", "mpirun")):  # what a long cut does to srun and mpirun is their affair
-            self.seconds = min(self.seconds, 0.7 * SURVIVED)
+            self.seconds = min(self.seconds, 0.8 * SURVIVED)
         if self.outlives:
             job.life = max(job.life, min(self.seconds, NOTICED) + 1)
 

@@ -12,7 +12,7 @@ from harness import binary
 GRACE = 1
 PATIENCE = 12  # --bootstrap_timeout, which a job waits for in vain when a launcher is gone too early
 RESTARTS = 3
-HEARTBEAT = 3
+HEARTBEAT = 10  # the default
 
 
 def _usual(job):

@@ -90,13 +90,11 @@ class SignalLauncher(OnProcess):
         own = {status, -self.number} | done
         if job.is_front:  # where one of them is gone before they have met, srun and mpirun end the others as they like
             return Expectation({status} | done | (set() if job.marked("begin") else {KILLED, LOST}))
-        if len(job.nodes) == 1:
-            return Expectation({status}, None, {host: own})
-        if job.mode == "elastic":
+        if len(job.nodes) == 1 or job.mode == "elastic":
             return Expectation({0}, None, {host: own})
         # Who is stopped before all have met is missed by the others.
         early = set() if job.marked("begin") else {LOST}
-        return Expectation({status} | done | early, None, {host: own})
+        return Expectation({status} | done | early, [None], {host: own})
 
 
 class KillGuard(OnProcess):
@@ -180,6 +178,10 @@ class KillKeeper(OnProcess):
 
     def hit(self, job, pid):
         return self.send(pid, signal.SIGKILL)
+
+    def may_leave_keys(self, job):
+        """Where it was about to give them back."""
+        return self.victim is not None and all(mark.at < self.hit_at + 0.2 for mark in job.marked("end"))
 
 
 class KillHelper(OnProcess):

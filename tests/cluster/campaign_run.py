@@ -67,8 +67,9 @@ def _play(job, fault, chance):
         run.wait(30)
     fault.note("ended with", *(f"{name} {status}" for name, status in job.statuses().items()))
     found += campaign_check.problems(job, fault.expect(job))
-    if job.mode == "elastic" and fault.spares_etcd:
+    leaves_keys = fault.may_leave_keys(job)
+    if job.mode == "elastic" and not leaves_keys:
         found += [f"left in etcd: {key}" for key in job.ground.keys_left(job.folder.name)]
-    if killed or not fault.spares_etcd:  # the next run is to find what this one found
+    if killed or leaves_keys:  # the next run is to find what this one found
         job.ground.down()
     return found

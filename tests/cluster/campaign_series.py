@@ -58,7 +58,8 @@ class Series:
         todo, done = multiprocessing.Queue(), multiprocessing.Queue()
         for key in all_keys:
             todo.put(key)
-        workers = [multiprocessing.Process(target=_work, args=(todo, done, str(trainer))) for _ in range(self._jobs)]
+        workers = [multiprocessing.Process(target=_work, args=(todo, done, str(trainer)), daemon=True)
+                   for _ in range(self._jobs)]
         for worker in workers:
             todo.put(None)
             worker.start()
@@ -119,5 +120,6 @@ def table(results):
         rows.append([fault, *(cell if cell != "0" else "-" for cell in cells)])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     text = "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
-    seconds = sum(result.seconds for result in results)
-    return f"{text}\n{len(results)} runs, {sum(bool(result.problems) for result in results)} bad, {seconds / max(1, len(results)):.1f} s a run"
+    seconds = sum(result.seconds for result in results) / max(1, len(results))
+    missed = sum("no " in note and "was there" in note for result in results for note in result.notes[:1])
+    return (f"{text}\n{len(results)} runs, {bad['all', 'all']} bad, {missed} found nobody to strike; {seconds:.1f} s a run")

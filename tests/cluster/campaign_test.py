@@ -38,6 +38,7 @@ class CampaignTest(unittest.TestCase):
 class FakeJob:
     """What the judge looks at."""
     restarts = 0
+    joins_statuses = False
 
     def __init__(self, statuses, told="", aborted=None):
         self.runs, self._told, self._aborted = dict(statuses), told, aborted
@@ -81,6 +82,7 @@ class JudgeTest(unittest.TestCase):
         self.assertTrue(self.problems(told, {137}, [frozenset(["worker.0"])]))
         self.assertTrue(self.problems(FakeJob({"n1": 137}), {137}, [self.RANK]))
         self.assertTrue(self.problems(FakeJob({"n1": 0}, "ABORT", self.RANK)))
+        self.assertTrue(self.problems(FakeJob({"n1": 143}, "ABORT", self.RANK), {143}, [None]))
 
     def test_words_of_a_crash_are_bad(self):
         self.assertTrue(self.problems(FakeJob({"n1": 0}, "terminate called after throwing")))

@@ -165,8 +165,10 @@ class Limits(OnProcess):
     def __init__(self, chance):
         super().__init__(chance)
         self.kind = chance.choice(("launcher", "launcher", "guard", "console"))
-        self.what = chance.choice(("NOFILE", "AS", "NPROC", "FSIZE"))
+        self.what = chance.choice(("NOFILE", "AS", "NPROC"))
         self.room = chance.choice((0, 0, 1, 3))
+        if self.what == "AS" and self.anchor == "start":  # before main() it is the C++ runtime that has no words
+            self.anchor, self.delay = "running", chance.random()
 
     def hit(self, job, pid):
         try:
@@ -190,7 +192,7 @@ class Limits(OnProcess):
     def expect(self, job):
         if self.victim is None:
             return UNHARMED
-        # What it starts has its limits too: a trainer that finds no memory ends with 127, or as it likes.
+        # What it starts has its limits too: a trainer may find no memory to be loaded into.
         ends = {0, 1, 127}
         early = set() if job.marked("begin") else {LOST}
         own = {} if job.is_front else {self.victim.host: ends | {LOST, 2}}
@@ -201,7 +203,6 @@ class Etcd(Fault):
     """etcd stands still, is restarted, or loses or garbles what it knows. A running round needs none of it."""
     HOWS = ("stands still", "restarts", "is gone", "forgets all", "forgets a node", "garbles the job", "garbles the round",
             "garbles a node")
-    spares_etcd = False
 
     def __init__(self, chance):
         super().__init__(chance)
@@ -248,6 +249,9 @@ class Etcd(Fault):
             job.ground.etcd.send(signal.SIGCONT)
         if self.how in ("restarts", "is gone") and not job.ground.etcd.runs():
             job.ground.etcd.start()
+
+    def may_leave_keys(self, job):
+        return True
 
     def expect(self, job):
         # A node that had not met the others yet needs etcd for that.
