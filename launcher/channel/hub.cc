@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/channel/hub.h"
 
-#include <sys/socket.h>
-
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "launcher/channel/clocks.h"
+#include "launcher/os/accept_next.h"
 #include "launcher/os/ipv4.h"
 #include "launcher/os/run_until.h"
 
@@ -45,9 +45,10 @@ Hub::~Hub() { loop_.forget(listener_.get()); }
 
 void Hub::accept_some() {
   for (int i = 0; i < kAcceptAtOnce && make_room(); ++i) {
-    UniqueFd connected(accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (connected) {
-      admit(std::move(connected));
+    Accepted guest = accept_next(listener_.get());
+    if (guest.socket) {
+      peers_[next_id_] = {guest.address, guest.port};
+      admit(std::move(guest.socket));
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
       return rest_from_accepting();
     } else if (errno != EINTR && errno != ECONNABORTED) {
@@ -95,19 +96,24 @@ void Hub::forget_stranger(int id) {
   if (strangers_.erase(id) > 0 && is_full_) accept_again();
 }
 
+// It may have reset the connection already: then its link ends at once, as any other does.
 void Hub::admit(UniqueFd connected) {
-  set_no_delay(connected.get());
-  set_keep_alive(connected.get(), identity_.keep_alive);
   const int id = next_id_++;
-  peers_[id] = peer_of(connected.get());
+  const int fd = connected.get();
   strangers_.emplace(id, Clock::now());
-  links_.emplace(
-      id, std::make_unique<Link>(
-              loop_, std::move(connected),
-              Handshake(Handshake::Role::Hub, identity_.secret, identity_.card), kLongestFromMember,
-              Link::Events{.proved = [this, id] { forget_stranger(id); },
-                           .message = [this, id](Message m) { take(id, std::move(m)); },
-                           .ended = [this, id](const LinkEnd& end) { ended(id, end); }}));
+  Link::Events events{.proved = [this, id] { forget_stranger(id); },
+                      .message = [this, id](Message m) { take(id, std::move(m)); },
+                      .ended = [this, id](const LinkEnd& end) { ended(id, end); }};
+  Handshake handshake(Handshake::Role::Hub, identity_.secret, identity_.card);
+  try {
+    set_no_delay(fd);
+    set_keep_alive(fd, identity_.keep_alive);
+    links_.emplace(id, std::make_unique<Link>(loop_, std::move(connected), std::move(handshake),
+                                              kLongestFromMember, std::move(events)));
+  } catch (const std::system_error&) {  // whatever the kernel refuses for it
+    loop_.forget(fd);
+    drop(id);
+  }
 }
 
 void Hub::ended(int id, const LinkEnd& end) {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/os/tcp.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/joining.h"
 #include "launcher/text/hex.h"
@@ -41,8 +40,8 @@ Elastic::Elastic(EventLoop& loop, ElasticSettings settings)
       register_(std::make_unique<JobRegister>(loop, settings_.job)) {}
 
 void Elastic::open() {
-  listener_ = listen();
-  register_->open(host_, local_port(listener_.get()));
+  listen_idly();
+  register_->open(host_, listener_->port());
   if (const auto secret = key_of(from_hex(register_->secret()).value_or(""))) {
     settings_.identity.secret = *secret;
   }
@@ -146,8 +145,8 @@ std::optional<Met> Elastic::gather(Connections connections, OfferMessage mine,
   if (settings_.remark) {
     settings_.remark("another node holds the job together now; looking for it");
   }
-  if (!listener_) listener_ = listen();
-  register_->book_anew(host_, local_port(listener_.get()));
+  listen_idly();
+  register_->book_anew(host_, listener_->port());
   return std::nullopt;
 }
 

@@ -12,6 +12,7 @@
 #include "launcher/channel/connections.h"
 #include "launcher/channel/dialer.h"
 #include "launcher/channel/job_channel.h"
+#include "launcher/os/idle_listener.h"
 #include "launcher/rendezvous/gathering.h"
 #include "launcher/rendezvous/job_register.h"
 #include "launcher/rendezvous/rendezvous.h"
@@ -44,7 +45,7 @@ class Elastic {
 
  private:
   std::string address_towards_etcd() const;
-  UniqueFd listen();
+  void listen_idly();
   void throw_if_stopped() const;
   Connections find_hub();
   std::unique_ptr<Link> dial(const BookedPod& hub);
@@ -60,7 +61,7 @@ class Elastic {
   EventLoop& loop_;
   ElasticSettings settings_;
   std::string host_;
-  UniqueFd listener_;
+  std::unique_ptr<IdleListener> listener_;  // while another pod is the hub
   std::unique_ptr<JobRegister> register_;
   std::string dial_problem_;  // of the last try to reach the hub
   std::string lost_hub_;      // the name of a pod that was ours and cannot be reached any more

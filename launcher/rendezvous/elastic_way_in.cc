@@ -40,16 +40,20 @@ std::string Elastic::address_towards_etcd() const {
       settings_.job.spec.etcd.source, fmt::join(settings_.job.spec.etcd.endpoints, ",")));
 }
 
-UniqueFd Elastic::listen() {
+void Elastic::listen_idly() {
+  if (listener_) return;
   const std::uint32_t address = parse_ipv4(host_).value_or(0);
+  const auto listen = [&](int port) {
+    listener_ = std::make_unique<IdleListener>(loop_, listen_on(address, port, kHubBacklog));
+  };
   for (int port = settings_.first_port; port < settings_.first_port + kHubPorts; ++port) {
     try {
-      return listen_on(address, port, kHubBacklog);
+      return listen(port);
     } catch (const std::system_error&) {
       // Somebody else's; the book tells the others which one is ours.
     }
   }
-  return listen_on(address, 0, kHubBacklog);
+  listen(0);
 }
 
 // Without a connection: the book says whom to go to. Comes back when there is one, or when this pod
@@ -59,8 +63,9 @@ Connections Elastic::find_hub() {
   for (;;) {
     throw_if_stopped();
     if (register_->is_booked() && register_->leads()) {
-      if (!listener_) listener_ = listen();
-      return {.hub = std::make_unique<Hub>(loop_, std::move(listener_), settings_.identity)};
+      listen_idly();
+      UniqueFd listener = std::exchange(listener_, nullptr)->take();
+      return {.hub = std::make_unique<Hub>(loop_, std::move(listener), settings_.identity)};
     }
     const BookedPod* const leader = register_->is_booked() ? register_->leader() : nullptr;
     if (leader != nullptr) {

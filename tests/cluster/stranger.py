@@ -2,6 +2,7 @@
 """Somebody who has no business at a hub:  stranger.py HOW HOST PORT [WORD…]
 
   bytes HEX [COUNT]    COUNT times: connects, sends these bytes, waits for the end; prints how often the other closed
+  reset COUNT          COUNT times: connects and resets the connection at once; prints how often it could
   silent COUNT         that many connections that say nothing; prints "there", and closes them at the end of stdin
   slow HEX             sends a byte each 0.2 s until the other closes, or stdin ends
   proxy PORT FILE      listens at PORT, passes everything on, and writes what callers say to FILE
@@ -11,6 +12,7 @@
 import pathlib
 import select
 import socket
+import struct
 import sys
 import threading
 
@@ -50,6 +52,15 @@ def throw(data, count=1):
             until_closed(line)
             closed += 1
     print(closed, flush=True)
+
+
+def reset(count):
+    done = 0
+    for _ in range(int(count)):
+        with connect() as line:
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            done += 1
+    print(done, flush=True)
 
 
 def silent(count):
@@ -109,4 +120,4 @@ def replay(path):
         print(until_closed(line), flush=True)
 
 
-{"bytes": throw, "silent": silent, "slow": slow, "proxy": proxy, "replay": replay}[HOW](*WORDS)
+{"bytes": throw, "reset": reset, "silent": silent, "slow": slow, "proxy": proxy, "replay": replay}[HOW](*WORDS)
