@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import queue
+import shutil
 import signal
 import socket
 import subprocess
@@ -160,6 +161,7 @@ class OneSetTest(Case):
     @classmethod
     def setUpClass(cls):
         cls.links = subprocess.check_output(["ip", "-o", "link"])
+        cls.names = pathlib.Path("/etc/hosts").read_text()
         cls.hosts = cls.enterClassContext(TestHosts())
 
     def tearDown(self):
@@ -182,7 +184,13 @@ class OneSetTest(Case):
                 self.assertEqual(self.hosts.path(name, file).read_text(), f"{name}\n")
         self.assertEqual(socket.gethostname(), machine)
         self.assertFalse(os.path.exists("/tmp/mine"))
-        self.assertNotIn("n2", pathlib.Path("/etc/hosts").read_text().split())
+        self.assertEqual(pathlib.Path("/etc/hosts").read_text(), self.names)
+
+    def test_a_host_sees_no_daemon_of_the_machine(self):
+        """Their sockets are in /run."""
+        self.assertEqual(self.hosts.output("n1", ["ls", "/run"]), f"{STATES.name}\n")
+        self.hosts.output("n1", ["mkdir", "/run/munge"])
+        self.assertEqual(self.hosts.output("n2", ["ls", "/run"]), f"{STATES.name}\n")
 
     def test_the_machine_keeps_its_network(self):
         self.assertEqual(subprocess.check_output(["ip", "-o", "link"]), self.links)
@@ -262,7 +270,7 @@ class OneSetTest(Case):
         status, text = run("n9", "true")
         self.assertEqual(status, 125)
         self.assertIn("its hosts are n1 n2 n3 n4", text)
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(dir="/tmp") as folder:
             status, text = run("n1", "true", cwd=folder)
         self.assertEqual(status, 125)
         self.assertIn("Every host has its own /tmp", text)
@@ -310,6 +318,17 @@ class SetsTest(Case):
             hosts.output("n1", ["sh", "-c", "echo written >file"], cwd=folder)
             self.assertEqual(hosts.output("n2", ["cat", "file"], cwd=folder), "written\n")
             self.assertEqual(pathlib.Path(folder, "file").read_text(), "written\n")
+
+    def test_the_repository_is_on_all_even_where_it_is_below_tmp(self):
+        with tempfile.TemporaryDirectory(dir="/tmp", prefix="söme where ") as folder:
+            here = pathlib.Path(folder, "tests", "cluster")
+            here.mkdir(parents=True)
+            for name in ("hosts", "host_set.py", "keeper.py"):
+                shutil.copy(test_hosts.HERE / name, here)
+            with mock.patch.object(test_hosts, "HOSTS", [*HOSTS[:-1], str(here / "hosts")]), TestHosts(count=2) as hosts:
+                self.assertEqual(hosts.output("n2", ["pwd"], cwd=here), f"{here}\n")
+                again = hosts.output("n1", [here / "hosts", "run", "n2", "hostname"], cwd=here)
+                self.assertEqual(again, "n2\n")
 
     def test_down_kills_what_is_left_and_says_what(self):
         with TestHosts(count=2) as hosts:

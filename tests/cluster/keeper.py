@@ -17,6 +17,7 @@ import select
 import shutil
 import signal
 import socket
+import sys
 
 import host_set
 from host_set import BRIDGE, INTERFACE, REFUSED, HostSet, Problem, birth, checked, ip, libc, namespaces
@@ -24,6 +25,12 @@ from host_set import BRIDGE, INTERFACE, REFUSED, HostSet, Problem, birth, checke
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWNET = 0x00020000, 0x04000000, 0x40000000
 MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 0x2, 0x4, 0x1000, 0x4000, 0x40000
 PR_SET_NAME = 15
+# What a host does not share with the machine. In /run are the sockets of the machine's daemons: a munged or nscd must
+# not be the hosts' as well.
+OWN = {"/tmp": "1777", "/dev/shm": "1777", "/run": "755"}
+# What it must see wherever it is: the state of the sets, these files and what they belong to, and Python.
+NEEDED = tuple(map(os.path.realpath, (host_set.ROOT, pathlib.Path(__file__).parents[2], sys.base_prefix,
+                                      pathlib.Path(sys.executable).parents[1])))
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -239,12 +246,13 @@ def keep_host(switch, name, parent, answer):
 
 
 def _make_files(switch, name):
-    """A /tmp, /dev/shm and /etc/hosts of its own; the rest is the machine's."""
+    """OWN folders and an /etc/hosts of its own; the rest is the machine's."""
     _mount("none", "/", "", MS_REC | MS_PRIVATE)
-    shares = [(path, os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)) for path in switch.shares]
-    for folder in ("/tmp", "/dev/shm"):
+    shares = [(path, os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)) for path in (*switch.shares, *NEEDED)
+              if any(pathlib.Path(path).is_relative_to(folder) for folder in OWN)]
+    for folder, mode in OWN.items():
         if os.path.isdir(folder):
-            _mount(switch.state["token"], folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")
+            _mount(switch.state["token"], folder, "tmpfs", MS_NOSUID | MS_NODEV, f"mode={mode}")
     for path, fd in shares:
         os.makedirs(path, exist_ok=True)
         _mount(f"/proc/self/fd/{fd}", path, "", MS_BIND | MS_REC)
