@@ -60,17 +60,13 @@ def _listener(words):
     return Listener(socket.inet_ntoa(words[ADDRESS_AT : ADDRESS_AT + 4]), port, inode)
 
 
-def owner_of(inode, is_one):
-    """The pid of a process that holds the socket, of those for which is_one(pid) holds; None: nobody."""
-    wanted = f"socket:[{inode}]"
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError):
-            if is_one(name) and any(_link(name, fd) == wanted for fd in os.listdir(f"/proc/{name}/fd")):
-                return int(name)
-    return None
-
-
-def _link(pid, fd):
+def sockets_of(pid):
+    """The inodes of the sockets that a process has open."""
+    found = set()
     with contextlib.suppress(OSError):
-        return os.readlink(f"/proc/{pid}/fd/{fd}")
-    return ""
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                link = os.readlink(f"/proc/{pid}/fd/{fd}")
+                if link.startswith("socket:["):
+                    found.add(int(link[8:-1]))
+    return found

@@ -4,7 +4,7 @@ moment it is there: connections that are reset, garbage, a good beginning and th
 
     with PortAttack(self.hosts.name, self.base) as attack:
         …                                # a job on test hosts, or on this machine
-    attack.visits                        # {"n1 10.77.0.1:6060 pl-guard": {"reset": 120, …}, …}
+    attack.visits                        # {"n1 10.77.0.1:6060 INODE": {"reset": 120, …}, …}
 
 A port of a test host is attacked from another host of the set, one of loopback from its own host. On this machine only
 processes with the test's mark are looked at, and only loopback is used. Trainers have the ports of their own left alone
@@ -26,13 +26,13 @@ import threading
 import time
 
 import host_set
-from listening import Network, owner_of
+from listening import Network, sockets_of
 from visits import Target, Visit
 
 HERE = pathlib.Path(__file__).resolve().parent
 MARK = "LAUNCH_TEST_MARK"  # as in end_to_end/processes.py
 MOST_SECONDS = 300
-LOOK = 0.002  # seconds between two looks for new ports
+LOOK = 0.005  # seconds between two looks for new ports
 ANY = "0.0.0.0"
 
 
@@ -110,33 +110,53 @@ class Attack:
 
     def _look(self):
         """The ports of ours that are open now."""
-        for place, (network, address) in self._places.items():
-            for listener in network.listeners():
-                if listener.inode not in self._targets:
-                    self._targets[listener.inode] = self._new_target(place, listener)
+        for place, (network, _) in self._places.items():
+            listeners = network.listeners()
+            new = {listener.inode for listener in listeners} - self._targets.keys()
+            owned = self._owned(new, place) if new else set()
+            for listener in listeners:
+                if listener.inode in new:
+                    is_ours = listener.inode in owned
+                    self._targets[listener.inode] = self._new_target(place, listener) if is_ours else None
                 if self._targets[listener.inode]:
                     yield self._targets[listener.inode]
 
+    def _owned(self, inodes, place):
+        """Those of the sockets that are ours. What a launcher inherited is not (mpiexec.hydra's port)."""
+        is_ours = self._is_ours_here if place == "here" else self._is_ours
+        owned = set()
+        for pid in filter(is_ours, map(int, filter(str.isdigit, os.listdir("/proc")))):
+            held = inodes & sockets_of(pid)
+            if held:
+                owned |= held - self._held_above(pid)
+        return owned
+
+    def _held_above(self, pid):
+        """The sockets of the processes that led to this one."""
+        above = [other for other in host_set.ancestors(pid) if not self._is_ours(other)]
+        return set().union(*map(sockets_of, above))
+
     def _new_target(self, place, listener):
-        pid = owner_of(listener.inode, self._is_ours_here if place == "here" else self._is_ours)
         network, address = self._places[place]
         on_loopback = listener.address.startswith("127.")
-        if pid is None or (place == "here" and not on_loopback and listener.address != ANY):
+        if place == "here" and not on_loopback and listener.address != ANY:
             return None
         if on_loopback or place == "here":
             target = Target(network, [listener.address if on_loopback else "127.0.0.1"], listener.port)
         else:
             others = [other for name, (other, _) in self._places.items() if name not in (place, "here")]
             target = Target(self._some.choice(others or [network]), [address], listener.port)
-        program = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
-        self._told[f"{place} {listener.address}:{listener.port} {program} {listener.inode}"] = target
+        self._told[f"{place} {listener.address}:{listener.port} {listener.inode}"] = target
         return target
 
     def _is_ours(self, pid):
-        return any(map(self._is_launcher, host_set.ancestors(int(pid)) if self._trainers else [pid]))
+        return any(map(self._is_launcher, host_set.ancestors(pid) if self._trainers else [pid]))
 
     def _is_ours_here(self, pid):
-        return self._is_ours(pid) and self._mark in pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        with contextlib.suppress(OSError):
+            environ = pathlib.Path(f"/proc/{pid}/environ").read_bytes()
+            return self._is_ours(pid) and self._mark in environ.split(b"\0")
+        return False
 
     def _is_launcher(self, pid):
         with contextlib.suppress(OSError):
