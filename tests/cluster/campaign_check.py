@@ -26,10 +26,14 @@ def wait_for_end(job, faults):
             + describe([pid for _, pid in job.ground.residents()])]
 
 
-def leftovers(job):
+def _left(job):
     """Of srun's and mpirun's own processes nobody is asked."""
+    return [process.pid for process in job.processes()] if job.is_front else [pid for _, pid in job.ground.residents()]
+
+
+def leftovers(job):
     end = time.monotonic() + LEFT
-    while left := [process.pid for process in job.processes()] if job.is_front else [pid for _, pid in job.ground.residents()]:
+    while left := _left(job):
         if time.monotonic() > end:
             return [f"left after {LEFT} s:\n{describe(left)}"]
         time.sleep(0.02)

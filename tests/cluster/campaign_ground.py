@@ -83,8 +83,8 @@ class Ground:
     def at_switch(self, *argv, check=True):
         """A command in the network of the switch, where the far ends of all cables are."""
         keeper = self.hosts.state["switch"]["pid"]
-        return subprocess.run(["nsenter", f"--target={keeper}", "--net", *argv], env=ENVIRONMENT, check=check, text=True,
-                              capture_output=True, timeout=60)
+        words = ["nsenter", f"--target={keeper}", "--net", *argv]
+        return subprocess.run(words, env=ENVIRONMENT, check=check, text=True, capture_output=True, timeout=60)
 
     def residents(self):
         """(host, pid) of all that runs there and is no daemon of the ground."""

@@ -13,7 +13,7 @@ from harness import binary, comm, stat_fields
 
 NANO = 1e-9
 FRONT = "front"  # the launchers of srun and mpirun are behind one process, which is known by this name
-ABORT = re.compile(r"(?m)^ABORT!!! Out of all \d+ trainers, the (trainer|server|worker|\w+).*?=\[([\d,]*)\] was aborted")
+ABORT = re.compile(r"(?m)^ABORT!!! Out of all \d+ trainers, the (\w+).*?=\[([\d,]*)\] was aborted")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Job:
         self.options = []
         self.env = {}
         self.commands = {}
-        self.excused = set()  # pids of trainers that a fault asked to end, and that did so with 0
+        self.excused = set()  # pids of trainers that a fault asked to end, and that did so with 0, or in their own time
         self.pipes = {}  # {host: read end of its stdout}, where nobody reads it
 
     # starting
@@ -64,7 +64,7 @@ class Job:
         if name in self.pipes:
             read, write = os.pipe()
             self.pipes[name], how["stdout"] = read, write
-        with open(self.folder / f"out.{name}", "wb") as out, open(self.folder / f"err.{name}", "wb") as err:
+        with open(self.folder / f"out.{name}", "ab") as out, open(self.folder / f"err.{name}", "ab") as err:
             self.commands[name] = list(map(str, argv))
             self.runs[name] = self.ground.start(host, argv, self.folder, {**self.env, **dict(env)},
                                                 **{"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err, **how})
@@ -110,12 +110,14 @@ class Job:
         return frozenset(f"{kind}.{number}" for number in lines[-1][1].split(",") if number)
 
     def workers_are_done(self, host=None):
-        """Every worker that began in the last round (there, or anywhere) ended by itself, and there was one."""
+        """Every worker that began in the last round (there, or anywhere) ended by itself, and there was one: nobody
+        had told it to."""
         marks = [mark for mark in self.marks() if mark.name.startswith("worker") and host in (None, mark.host)]
         last = max((mark.round for mark in marks), default=0)
         begun = {mark.pid for mark in marks if mark.event == "begin" and mark.round == last}
         ended = {mark.pid for mark in marks if mark.event == "end"}
-        return bool(begun) and begun <= ended | self.excused
+        stopped = {mark.pid for mark in marks if mark.event == "term"}  # the stubborn end by themselves all the same
+        return bool(begun) and begun <= (ended - stopped) | self.excused
 
     # processes
 
@@ -127,7 +129,8 @@ class Job:
         """The processes of all launchers, from their first moment on."""
         if self.is_front:
             return self.processes("launcher")
-        return [Process("launcher", host, run.pid, os.getpid()) for host, run in self.runs.items() if run.poll() is None]
+        alive = {host: run for host, run in self.runs.items() if run.poll() is None}
+        return [Process("launcher", host, run.pid, os.getpid()) for host, run in alive.items()]
 
     def wait(self, condition, seconds=20.0):
         """The first true value, or None once the job has ended or it took too long."""

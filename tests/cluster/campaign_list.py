@@ -4,12 +4,14 @@
 import dataclasses
 import typing
 
+from campaign_etcd import Etcd
 from campaign_faults import Fault
 from campaign_links import BadLink, Cut, Strangers
 from campaign_modes import MODES
 from campaign_processes import (KillConsole, KillGuard, KillHelper, KillKeeper, KillLauncher, KillTrainer, Pause,
-                                SignalLauncher, StandStill, Two)
-from campaign_things import Clock, Disk, Etcd, Limits, StuckDisk, UnreadConsole
+                                SignalLauncher, StandStill, TypedAgain)
+from campaign_things import Clock, Disk, Limits, StuckDisk, UnreadConsole
+from campaign_two import Two
 
 TYPED = ("solo", "solo+r", "ips", "ips+r", "servers", "servers+r", "elastic")  # by a person on each node
 SCHEDULED = tuple(mode for mode in MODES if mode not in TYPED)
@@ -26,6 +28,7 @@ FAULTS = {
     "none": Kind(Fault),
     "kill-trainer": Kind(KillTrainer),
     "kill-launcher": Kind(KillLauncher),
+    "typed-again": Kind(TypedAgain, ("ips+r", "servers+r")),
     "kill-guard": Kind(KillGuard),
     "kill-console": Kind(KillConsole),
     "signal-launcher": Kind(SignalLauncher),

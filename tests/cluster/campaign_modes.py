@@ -74,8 +74,8 @@ def start_node(job, host, words):
 
 def _start_front(job, starter, per_node, env):
     _ranks(job, per_node)
-    argv = [*starter, binary(), f"--nproc_per_node={per_node}", *_usual(job), f"--log_dir={job.log_dir or job.folder / 'log'}",
-            *job.trainer_words()]
+    logs = f"--log_dir={job.log_dir or job.folder / 'log'}"
+    argv = [*starter, binary(), f"--nproc_per_node={per_node}", *_usual(job), logs, *job.trainer_words()]
     job.start(FRONT, job.nodes[0], argv, {name: str(value) for name, value in env.items()})
 
 

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign does to the processes of a job: trainers, launchers, guards, consoles, keepers and helpers are killed,
-stopped, or stopped and continued, one or two at a time."""
+"""What a campaign does to the processes of a job: trainers, launchers, guards, consoles, keepers and helpers are
+killed, stopped, or stopped and continued."""
 
 import signal
-import threading
 import time
 
-from campaign_faults import KILLED, LOST, UNHARMED, Expectation, Fault, OnProcess, together
+from campaign_faults import KILLED, LOST, UNHARMED, Expectation, OnProcess
 
 from harness import kill_quietly
 
@@ -19,7 +18,7 @@ class KillTrainer(OnProcess):
         self.number = chance.choice(self.SIGNALS)
 
     def hit(self, job, pid):
-        if self.number == signal.SIGTERM and job.habit == "saves":
+        if self.number == signal.SIGTERM and job.habit != "mortal":
             job.excused.add(pid)
         return self.send(pid, self.number)
 
@@ -35,7 +34,8 @@ class KillTrainer(OnProcess):
             # program that was killed before it could mind.
             return Expectation({0, 128 + self.number} if is_server else {0})
         status = 128 + self.number
-        ranks = [frozenset([name])] if name else [frozenset([one]) for all_ranks in job.ranks.values() for one in all_ranks]
+        anybody = [one for ranks in job.ranks.values() for one in ranks]  # where it died before its first mark
+        ranks = [frozenset([one]) for one in ([name] if name else anybody)]
         if job.restarts:
             return UNHARMED
         # It was on its way out, or a server that nobody needed any longer.
@@ -68,6 +68,34 @@ class KillLauncher(OnProcess):
         """Workers, or servers where the node had nothing else."""
         workers = [name for name in job.ranks[host] if name.startswith("worker")]
         return frozenset(workers or job.ranks[host])
+
+
+class TypedAgain(KillLauncher):
+    """A launcher is killed, and somebody types its command again: the job goes on with it."""
+
+    def __init__(self, chance):
+        super().__init__(chance)
+        self.seconds = 10 ** chance.uniform(-2, 0.3)
+
+    def candidates(self, job):
+        """Not the first node, whose loss ends the job."""
+        return [launcher for launcher in job.launchers() if launcher.host != job.nodes[0]]
+
+    def hit(self, job, pid):
+        if not self.send(pid, self.number):
+            return False
+        job.runs[self.victim.host].wait(60)
+        if job.mode.startswith("servers"):  # a server that is still being stopped has the port that its list names
+            job.wait(lambda: not [one for one in job.processes("trainer") if one.host == self.victim.host])
+        time.sleep(self.seconds)
+        job.start(self.victim.host, self.victim.host, job.commands[self.victim.host])
+        return True
+
+    def expect(self, job):
+        if self.victim is None or not job.workers_are_done(self.victim.host):
+            return UNHARMED
+        # The work was done when it came again: the others may be gone, or have waited for it.
+        return Expectation({0, LOST}, None, {self.victim.host: {0, 1, LOST}})
 
 
 class SignalLauncher(OnProcess):
@@ -202,28 +230,3 @@ class KillHelper(OnProcess):
             return UNHARMED
         # A meeting that failed; srun and mpirun may end the rest of it in their own way.
         return Expectation({0} if job.marked("begin") else {0, 1, LOST, KILLED, 128 + signal.SIGTERM})
-
-
-class Two(Fault):
-    """Two of them, at once or one after the other."""
-    OF = (KillTrainer, KillTrainer, KillLauncher, KillGuard, KillConsole, SignalLauncher, Pause)
-
-    def __init__(self, chance):
-        super().__init__(chance)
-        self.both = [chance.choice(self.OF)(chance) for _ in range(2)]
-
-    def happen(self, job):
-        threads = [threading.Thread(target=one.happen, args=[job]) for one in self.both]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        for one in self.both:
-            self.notes += one.notes
-
-    def expect(self, job):
-        return together(*(one.expect(job) for one in self.both))
-
-    def cease(self, job):
-        for one in self.both:
-            one.cease(job)

@@ -60,7 +60,8 @@ def _play(job, fault, chance):
     finally:
         fault.cease(job)
         with contextlib.suppress(OSError):
-            (job.folder / "commands").write_text("\n".join(f"{name}: {' '.join(words)}" for name, words in job.commands.items()))
+            commands = [f"{name}: {' '.join(words)}" for name, words in job.commands.items()]
+            (job.folder / "commands").write_text("\n".join(commands))
     found += campaign_check.leftovers(job)
     killed = job.ground.clear()
     for run in job.runs.values():

@@ -19,6 +19,8 @@ from campaign_run import play
 
 from harness import TRAINERS
 
+COMMAND = os.path.relpath(pathlib.Path(__file__).with_name("campaign"))
+
 
 def choose(modes, faults):
     """Lists of names as they were typed; all where nothing was."""
@@ -94,14 +96,13 @@ def _work(todo, done, trainer):
 
 
 def tell(result):
-    print(f"{'BAD' if result.problems else 'good'} {result.key} after {result.seconds:.1f} s: {'; '.join(result.notes)}",
-          flush=True)
+    word = "BAD" if result.problems else "good"
+    print(f"{word} {result.key} after {result.seconds:.1f} s: {'; '.join(result.notes)}", flush=True)
     if not result.problems:
         return
     for problem in result.problems:
         print("  " + problem.replace("\n", "\n    "))
-    print(f"  folder {result.folder}\n  again: {os.path.relpath(pathlib.Path(__file__).with_name('campaign'))} --only {result.key}",
-          flush=True)
+    print(f"  folder {result.folder}\n  again: {COMMAND} --only {result.key}", flush=True)
 
 
 def table(results):
@@ -122,4 +123,5 @@ def table(results):
     text = "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
     seconds = sum(result.seconds for result in results) / max(1, len(results))
     missed = sum("no " in note and "was there" in note for result in results for note in result.notes[:1])
-    return (f"{text}\n{len(results)} runs, {bad['all', 'all']} bad, {missed} found nobody to strike; {seconds:.1f} s a run")
+    words = f"{bad['all', 'all']} bad, {missed} found nobody to strike; {seconds:.1f} s a run"
+    return f"{text}\n{len(results)} runs, {words}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Twenty runs of the campaign, others for each commit; `./campaign --runs 2000` for more. And its judge would notice."""
+"""Twenty runs of the campaign, others for each commit; `./campaign --runs 2000` for more. And its judge notices."""
 
 import subprocess
 import types

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign does to the things around a job: disks, consoles, clocks, limits and etcd."""
+"""What a campaign does to the things around a job: disks, consoles, clocks and limits."""
 
-import contextlib
 import os
 import resource
 import select
@@ -76,8 +75,8 @@ class StuckDisk(Fault):
         job.ground.do(self.host, "mkfs.ext4", "-q", "-O", "^has_journal", image)
         job.ground.do(self.host, "mount", "-o", "loop,noatime", image, job.log_dir)
         # Should the campaign itself be killed, nothing hangs for ever.
-        self.rescue = job.ground.start(self.host, ["sh", "-c", f"sleep {FREEZE_AT_MOST}; fsfreeze -u {job.log_dir}"], "/",
-                                       stderr=subprocess.DEVNULL)
+        words = ["sh", "-c", f"sleep {FREEZE_AT_MOST}; fsfreeze -u {job.log_dir}"]
+        self.rescue = job.ground.start(self.host, words, "/", stderr=subprocess.DEVNULL)
 
     def strike(self, job):
         job.ground.do(self.host, "fsfreeze", "-f", job.log_dir)
@@ -119,7 +118,8 @@ class UnreadConsole(Fault):
         while any(run.poll() is None for run in others.values()) and time.monotonic() < end:
             time.sleep(0.02)
         self.stuck = [name for name, run in others.items() if run.poll() is None]
-        self.note(f"nobody read the console of {self.host}", f"while {' '.join(self.stuck)} waited" if self.stuck else "")
+        waited = f"; {' '.join(self.stuck)} waited for it" if self.stuck else ""
+        self.note(f"nobody read the console of {self.host}{waited}")
         self._read(job)
 
     def _read(self, job):
@@ -197,62 +197,3 @@ class Limits(OnProcess):
         early = set() if job.marked("begin") else {LOST}
         own = {} if job.is_front else {self.victim.host: ends | {LOST, 2}}
         return Expectation(ends | early, None, own, has_logs=False)
-
-
-class Etcd(Fault):
-    """etcd stands still, is restarted, or loses or garbles what it knows. A running round needs none of it."""
-    HOWS = ("stands still", "restarts", "is gone", "forgets all", "forgets a node", "garbles the job", "garbles the round",
-            "garbles a node")
-
-    def __init__(self, chance):
-        super().__init__(chance)
-        self.how = chance.choice(self.HOWS)
-        self.seconds = 10 ** chance.uniform(-1, 0.5)
-        self.late = []
-
-    def prepare(self, job):
-        job.life = max(job.life, 0.8)
-
-    def happen(self, job):
-        job.wait(lambda: {mark.host for mark in job.marked("begin")} >= set(job.nodes))
-        time.sleep(self.delay * job.life)
-        self.late = [host for host in job.nodes if not job.marked("begin", host=host)]
-        self.note(f"etcd {self.how}")
-        self.strike(job)
-
-    def strike(self, job):
-        etcd, prefix = job.ground.etcd, f"/paddle/{job.folder.name}/"
-        if self.how == "stands still":
-            etcd.send(signal.SIGSTOP)
-            time.sleep(self.seconds)
-            etcd.send(signal.SIGCONT)
-        elif self.how in ("restarts", "is gone"):
-            etcd.stop()
-            time.sleep(self.seconds)
-            if self.how == "restarts":
-                etcd.start()
-        elif self.how == "forgets all":
-            etcd.ctl("del", "--prefix", prefix)
-        else:
-            self._change_a_key(etcd, prefix)
-
-    def _change_a_key(self, etcd, prefix):
-        pods = [key for key in etcd.keys() if key.startswith(f"{prefix}pods/")]
-        key = {"job": f"{prefix}job", "round": f"{prefix}round"}.get(self.how.split()[-1], self.choose(sorted(pods)))
-        if key and self.how.startswith("forgets"):
-            etcd.ctl("del", key)
-        elif key:
-            etcd.ctl("put", key, "hello {")
-
-    def cease(self, job):
-        with contextlib.suppress(Exception):
-            job.ground.etcd.send(signal.SIGCONT)
-        if self.how in ("restarts", "is gone") and not job.ground.etcd.runs():
-            job.ground.etcd.start()
-
-    def may_leave_keys(self, job):
-        return True
-
-    def expect(self, job):
-        # A node that had not met the others yet needs etcd for that.
-        return Expectation({0}, None, {host: {0, LOST, 2} for host in self.late})
