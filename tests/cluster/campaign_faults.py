@@ -34,10 +34,16 @@ def together(first, second):
     statuses = first.statuses | second.statuses
     if 0 in statuses and not (0 in first.statuses and 0 in second.statuses):
         statuses = statuses - {0}
-    own = {host: first.own.get(host, set()) | second.own.get(host, set()) for host in {*first.own, *second.own}}
+    own = {host: _own(host, first, second) for host in {*first.own, *second.own}}
     both_harm = first.statuses != {0} and second.statuses != {0}
     uneven = first.uneven or second.uneven or (both_harm and bool(own))
     return Expectation(statuses, _either_or_both(first, second), own, uneven, first.has_logs and second.has_logs)
+
+
+def _own(host, first, second):
+    """A launcher that was hit and lives may end as the other fault has it."""
+    ends = first.own.get(host, set()) | second.own.get(host, set())
+    return ends | first.statuses | second.statuses if max(ends) > 0 else ends
 
 
 def _either_or_both(first, second):
@@ -47,7 +53,8 @@ def _either_or_both(first, second):
         return harm[0].aborted
     if None in (first.aborted, second.aborted):
         return None
-    return [*first.aborted, *second.aborted, *(one | two for one in first.aborted for two in second.aborted)]
+    pairs = [one | two for one in first.aborted for two in second.aborted if one and two]
+    return [*first.aborted, *second.aborted, *pairs]
 
 
 class Fault:
