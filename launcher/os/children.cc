@@ -40,13 +40,21 @@ std::vector<pid_t> children_by_scan(pid_t parent) {
   return found;
 }
 
+bool is_zombie(pid_t pid) {
+  const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
+  const std::size_t after_name = stat.rfind(") ");
+  return after_name == std::string::npos || stat.substr(after_name + 2, 1) == "Z";
+}
+
 }  // namespace
 
-std::vector<pid_t> children_of_this_process() {
-  const pid_t me = getpid();
-  const std::string path = "/proc/self/task/" + std::to_string(me) + "/children";
-  const std::optional<std::string> text = read_file(path);
-  if (!text) return children_by_scan(me);
+std::vector<pid_t> children_of_this_process() { return children_of(getpid()); }
+
+std::vector<pid_t> children_of(pid_t parent) {
+  const std::string number = std::to_string(parent);
+  const std::optional<std::string> text =
+      read_file("/proc/" + number + "/task/" + number + "/children");
+  if (!text) return children_by_scan(parent);
   std::vector<pid_t> found;
   const char* at = text->data();
   const char* const end = at + text->size();
@@ -77,6 +85,17 @@ std::vector<pid_t> kill_children(const std::vector<pid_t>& spared,
     for (const pid_t pid : left) kill_with_group(pid);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     for (const pid_t pid : left) waitpid(pid, nullptr, WNOHANG);
+  }
+}
+
+void kill_children_of_stuck(pid_t parent, std::chrono::milliseconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    std::vector<pid_t> left = children_of(parent);
+    std::erase_if(left, is_zombie);
+    if (left.empty() || std::chrono::steady_clock::now() > deadline) return;
+    for (const pid_t pid : left) kill_with_group(pid);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
 

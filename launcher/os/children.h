@@ -11,6 +11,7 @@
 namespace paddle_launch {
 
 std::vector<pid_t> children_of_this_process();
+std::vector<pid_t> children_of(pid_t parent);
 
 // SIGKILL to the child, and to its whole group where it leads one.
 void kill_with_group(pid_t child);
@@ -19,5 +20,9 @@ void kill_with_group(pid_t child);
 // patience: processes stuck in the kernel.
 std::vector<pid_t> kill_children(const std::vector<pid_t>& spared,
                                  std::chrono::milliseconds patience);
+
+// The same for the children of a child of ours that will not wait for them any more: it was killed,
+// and hangs in the kernel. They stay zombies.
+void kill_children_of_stuck(pid_t parent, std::chrono::milliseconds patience);
 
 }  // namespace paddle_launch

@@ -44,9 +44,7 @@ Console::Console(const ConsoleSettings& settings, std::vector<FollowedLog> logs)
   if (pid_ != 0) return;
   socket_.reset();
   // Whatever else is open belongs to the launcher: another node must not take us for it.
-  std::vector<int> kept = {consoles_end.get()};
-  for (const FollowedLog& log : logs) kept.push_back(log.file.get());
-  close_all_but(kept);
+  close_all_but({consoles_end.get()});
   try {
     ConsoleProcess console(settings, std::move(logs), std::move(consoles_end), launcher);
     console.run();
@@ -65,6 +63,12 @@ void Console::say(std::string_view text) {
     text.remove_prefix(part.size());
     send_or_keep(std::string(1, kConsoleSay).append(part));
   }
+}
+
+void Console::follow(const std::vector<std::int64_t>& begins) {
+  send_or_keep(std::string(1, kConsoleFollow)
+                   .append(reinterpret_cast<const char*>(begins.data()),
+                           begins.size() * sizeof(std::int64_t)));
 }
 
 void Console::send_or_keep(std::string message) {

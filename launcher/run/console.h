@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
@@ -33,6 +34,9 @@ class Console {
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
   ~Console();
+
+  // The logs are there: `begins` says where in each this run begins, in the order of the processes.
+  void follow(const std::vector<std::int64_t>& begins);
 
   // Never blocks: what the console process cannot take yet waits here. When that process was given
   // up, stderr gets it straight, as far as it takes it.

@@ -15,7 +15,10 @@
 #include <cstring>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "launcher/os/milliseconds_until.h"
+#include "launcher/run/log_directory.h"
 
 namespace paddle_launch {
 namespace {
@@ -66,7 +69,7 @@ void write_to_stderr(std::string_view bytes) {
 ConsoleProcess::ConsoleProcess(const ConsoleSettings& settings, std::vector<FollowedLog> logs,
                                UniqueFd socket, pid_t launcher)
     : settings_(settings),
-      logs_(std::move(logs)),
+      unopened_(std::move(logs)),
       socket_(std::move(socket)),
       lines_(settings.colour) {
   leave_the_launchers_world(launcher);
@@ -112,10 +115,32 @@ void ConsoleProcess::read_messages() {
     const std::string_view content(message_.data(), static_cast<std::size_t>(size));
     if (content.front() == kConsoleSay) {
       say(content.substr(1));
+    } else if (content.front() == kConsoleFollow) {
+      follow(content.substr(1));
     } else {
       order_ = content.front();
     }
   }
+}
+
+void ConsoleProcess::follow(std::string_view begins) {
+  std::vector<FollowedLog> opened;
+  for (FollowedLog& log : std::exchange(unopened_, {})) {
+    std::int64_t from = 0;
+    if (begins.size() < (log.index + 1) * sizeof from) continue;
+    std::memcpy(&from, begins.data() + log.index * sizeof from, sizeof from);
+    log.from = from;
+    log.file = open_to_follow(log.path);
+    if (log.file) {
+      opened.push_back(std::move(log));
+    } else {
+      say(fmt::format(
+          "paddle-launch: warning: cannot follow the log {}: {}; the job goes on, its output is "
+          "there\n",
+          log.path, std::strerror(errno)));
+    }
+  }
+  logs_ = LogFollower(std::move(opened));
 }
 
 // False: that was the end.

@@ -17,6 +17,7 @@ namespace paddle_launch {
 
 // First byte of a message to the console. The answers are the same bytes.
 constexpr char kConsoleSay = 's';
+constexpr char kConsoleFollow = 'f';
 constexpr char kConsoleDrain = 'd';
 constexpr char kConsoleEnd = 'e';
 // The answer to kConsoleEnd when ending will take a moment.
@@ -33,6 +34,7 @@ class ConsoleProcess {
   void read_messages();
   bool carry_out_order();
   void say(std::string_view text);
+  void follow(std::string_view begins);
   void answer(char kind);
   void drain();
 
@@ -45,7 +47,8 @@ class ConsoleProcess {
   int poll_timeout() const;
 
   ConsoleSettings settings_;
-  LogFollower logs_;
+  std::vector<FollowedLog> unopened_;
+  LogFollower logs_{{}};
   UniqueFd socket_;
   UniqueFd stdout_;  // none: a file or a socket, written to as it is
   LinePrinter lines_;

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,11 +11,12 @@
 #include <exception>
 
 #include "launcher/os/check.h"
+#include "launcher/os/forked_child.h"
 #include "launcher/run/guard_process.h"
 
 namespace paddle_launch {
 
-Guard::Guard(const ProcessPlan& plan, const GuardSettings& settings) {
+Guard::Guard(const ProcessPlan& plan, const GuardSettings& settings) : grace_(settings.grace) {
   std::array<int, 2> ends{};
   check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()),
         "socketpair");
@@ -37,10 +37,7 @@ Guard::Guard(const ProcessPlan& plan, const GuardSettings& settings) {
   _exit(0);
 }
 
-void Guard::wait_for_end() const {
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
-}
+void Guard::wait_for_end() const { is_gone_within(pid_, kPatienceWithGuard); }
 
 void Guard::order(GuardOrder::Kind kind, int signal) const {
   const GuardOrder order{kind, signal};
@@ -52,6 +49,7 @@ void Guard::order(GuardOrder::Kind kind, int signal) const {
 Guard::Reports Guard::receive() const {
   Reports result;
   std::array<GuardReport, kReportsInOneMessage> batch;
+  static_assert(sizeof batch >= sizeof(GuardReport) + kLongestReportText);
   for (;;) {
     const ssize_t size = recv(socket_.get(), batch.data(), sizeof batch, 0);
     // The guard ended before it had read our last order: its reports are still there.
@@ -60,6 +58,12 @@ Guard::Reports Guard::receive() const {
     if (size <= 0) {
       result.guard_is_gone = true;
       return result;
+    }
+    if (has_text(batch[0].kind)) {
+      const auto* const text = reinterpret_cast<const char*>(&batch[1]);
+      const std::size_t length = static_cast<std::size_t>(size) - sizeof(GuardReport);
+      result.words.push_back({batch[0].kind, std::string(text, length)});
+      continue;
     }
     const auto count = static_cast<std::size_t>(size) / sizeof(GuardReport);
     result.reports.insert(result.reports.end(), batch.begin(),

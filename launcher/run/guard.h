@@ -17,9 +17,19 @@
 
 namespace paddle_launch {
 
+// A file that is there before the first process starts.
+struct PodFile {
+  std::string path;
+  std::string text;
+  mode_t mode = 0666;
+  bool is_needed = false;  // false: the job goes on without it
+};
+
 struct GuardSettings {
   std::chrono::milliseconds grace{0};
+  std::string log_dir{};  // made where it is missing; empty: there are no logs
   bool log_overwrite = false;
+  std::vector<PodFile> files{};
   bool own_session = true;     // false: a trainer needs the terminal, which belongs to our session
   bool lend_terminal = false;  // the trainer with stdin becomes the terminal's foreground group
   sigset_t mask{};             // what trainers get back
@@ -32,26 +42,35 @@ struct GuardSettings {
 
 class Guard {
  public:
-  // Forks; the guard starts the processes at once, those that the plan holds back on order.
+  // Forks; the guard opens all logs, then starts the processes, those that the plan holds back on
+  // order. Whatever may hang on a disk is done there and not in the launcher.
   Guard(const ProcessPlan& plan, const GuardSettings& settings);
   Guard(Guard&&) = default;
 
   int fd() const { return socket_.get(); }
   pid_t pid() const { return pid_; }
+  std::chrono::milliseconds grace() const { return grace_; }
   void order(GuardOrder::Kind kind, int signal = 0) const;
 
+  struct Words {
+    GuardReport::Kind kind;
+    std::string text;
+  };
   struct Reports {
+    std::vector<Words> words;  // said before what stands in `reports`
     std::vector<GuardReport> reports;
     bool guard_is_gone = false;
   };
   Reports receive() const;
 
-  // After its last report the guard only has to be taken in, so that not even a zombie stays.
+  // After its last report the guard only has to be taken in, so that not even a zombie stays. One
+  // that hangs while it closes a log is left behind.
   void wait_for_end() const;
 
  private:
   UniqueFd socket_;
   pid_t pid_ = -1;
+  std::chrono::milliseconds grace_;
 };
 
 }  // namespace paddle_launch

@@ -35,8 +35,10 @@ void GuardProcess::take_orders() {
 void GuardProcess::obey(const GuardOrder& order) {
   switch (order.kind) {
     case GuardOrder::Kind::Stop:
+      unsent_.push_back({.kind = GuardReport::Kind::Obeys});
       return stop();
     case GuardOrder::Kind::Kill:
+      unsent_.push_back({.kind = GuardReport::Kind::Obeys});
       deadline_ = Clock::now() + kPatienceWithSigkill;
       phase_ = Phase::Killing;
       return;

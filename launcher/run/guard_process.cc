@@ -79,6 +79,7 @@ void GuardProcess::keep_the_consoles_descriptors() {
 }
 
 void GuardProcess::run() {
+  open_for_workers();
   start_first();
   for (;;) {
     const bool no_child = reap();

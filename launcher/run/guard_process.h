@@ -35,13 +35,17 @@ class GuardProcess {
 
   void leave_the_launchers_world();
   void keep_the_consoles_descriptors();
+  void open_for_workers();
+  void empty_logs() const;
+  void write_files();
+  void say(GuardReport::Kind kind, const std::string& text);
+  void take_early_orders(std::chrono::milliseconds patience);
   void start_first();
   void start_rest();
   void start_workers(std::size_t first, std::size_t end);
   bool start_worker(std::size_t index, const std::vector<std::string>& shared_env);
   StartResult start(std::size_t index, const StartRequest& request) const;
-  UniqueFd open_output(std::size_t index) const;
-  void report_not_started(std::size_t index, int error, bool exec, bool log_failed);
+  void report_not_started(std::size_t index, int error, bool exec);
 
   bool reap();
   void note(const siginfo_t& info);
@@ -76,6 +80,9 @@ class GuardProcess {
   // For processes without a log, until the last is started.
   UniqueFd console_output_;
   UniqueFd console_errors_;
+  // Of each worker; none where it writes to the console.
+  std::vector<UniqueFd> logs_;
+  std::vector<GuardOrder> early_orders_;  // came before the first process was started
   std::vector<Worker> workers_;
   std::vector<pid_t> told_orphans_;
   std::vector<GuardReport> unsent_;

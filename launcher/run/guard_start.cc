@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard's first act, and in jobs with servers its second: logs, environments and processes.
-#include <fcntl.h>
+// The guard's first act, and in jobs with servers its second: environments and processes.
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <utility>
 
 #include "launcher/os/check.h"
 #include "launcher/run/guard_process.h"
@@ -32,13 +31,6 @@ class CpuMask {
   std::size_t size_ = 0;
 };
 
-// Readable where that is allowed, to see whether an earlier run left its last line unfinished.
-int open_log(const std::string& path, bool overwrite) {
-  const int flags = O_CREAT | O_APPEND | O_CLOEXEC | (overwrite ? O_TRUNC : 0);
-  const int fd = open(path.c_str(), O_RDWR | flags, 0666);
-  return fd >= 0 || errno != EACCES ? fd : open(path.c_str(), O_WRONLY | flags, 0666);
-}
-
 // A full disk may cost us our own line, never the job.
 void write_start_line(int log, const std::string& line) {
   const std::string text = ends_unfinished(log) ? "\n" + line : line;
@@ -60,8 +52,11 @@ std::vector<char*> pointers(const std::vector<std::string>& shared,
 }  // namespace
 
 void GuardProcess::start_first() {
+  if (phase_ != Phase::Running) return;
   rest_held_back_ = plan_.held_back > 0;
   start_workers(0, workers_.size() - static_cast<std::size_t>(plan_.held_back));
+  if (phase_ == Phase::Running) unsent_.push_back({.kind = GuardReport::Kind::Started});
+  for (const GuardOrder& order : std::exchange(early_orders_, {})) obey(order);
 }
 
 void GuardProcess::start_rest() {
@@ -84,12 +79,6 @@ void GuardProcess::start_workers(std::size_t first, std::size_t end) {
   console_errors_.reset();
 }
 
-UniqueFd GuardProcess::open_output(std::size_t index) const {
-  UniqueFd log(open_log(plan_.processes[index].log_path, settings_.log_overwrite));
-  if (log) write_start_line(log.get(), settings_.start_lines[index]);
-  return log;
-}
-
 StartResult GuardProcess::start(std::size_t index, const StartRequest& request) const {
   const OwnFunction* const function = plan_.function;
   if (function == nullptr) return start_process(request);
@@ -100,12 +89,8 @@ StartResult GuardProcess::start(std::size_t index, const StartRequest& request) 
 
 bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string>& shared_env) {
   const ProcessSpec& spec = plan_.processes[index];
-  const bool has_log = !spec.log_path.empty();
-  const UniqueFd log = has_log ? open_output(index) : UniqueFd();
-  if (has_log && !log) {
-    report_not_started(index, errno, false, true);
-    return false;
-  }
+  const UniqueFd& log = logs_[index];
+  if (log) write_start_line(log.get(), settings_.start_lines[index]);
   std::vector<std::string> own_env;
   for (const EnvVar& variable : spec.env) own_env.push_back(assignment(variable));
   const std::vector<char*> argv = pointers(plan_.argv, {});
@@ -115,8 +100,8 @@ bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string
                              .argv = argv.data(),
                              .env = env.data(),
                              .stdin_fd = spec.has_stdin ? STDIN_FILENO : null_.get(),
-                             .output_fd = has_log ? log.get() : console_output_.get(),
-                             .error_fd = has_log ? log.get() : console_errors_.get(),
+                             .output_fd = log ? log.get() : console_output_.get(),
+                             .error_fd = log ? log.get() : console_errors_.get(),
                              .cpus = cpus.get(),
                              .cpus_size = cpus.size(),
                              .mask = settings_.mask,
@@ -125,7 +110,7 @@ bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string
                              .take_terminal = settings_.lend_terminal && spec.has_stdin};
   const StartResult result = start(index, request);
   if (result.error != 0) {
-    report_not_started(index, result.error, result.exec, false);
+    report_not_started(index, result.error, result.exec);
     return false;
   }
   workers_[index].pid = result.pid;
@@ -133,10 +118,9 @@ bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string
   return true;
 }
 
-void GuardProcess::report_not_started(std::size_t index, int error, bool exec, bool log_failed) {
+void GuardProcess::report_not_started(std::size_t index, int error, bool exec) {
   unsent_.push_back({.kind = GuardReport::Kind::NotStarted,
                      .exec = exec,
-                     .log_failed = log_failed,
                      .worker = static_cast<std::int32_t>(index),
                      .error = error});
   stop();

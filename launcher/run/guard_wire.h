@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What launcher and guard say to each other over their socket pair. Both are the same program on
-// the same machine, so plain structs travel.
+// the same machine, so plain structs travel: several reports in one message, or one with a text
+// behind it.
 #pragma once
 
 #include <chrono>
@@ -10,8 +11,11 @@
 namespace paddle_launch {
 
 constexpr std::size_t kReportsInOneMessage = 64;
+constexpr std::size_t kLongestReportText = 3000;
 // Whoever is still there then is stuck in the kernel, and is reported as a survivor.
 constexpr std::chrono::seconds kPatienceWithSigkill{30};
+// A guard that takes longer for an answer, or for its end, hangs.
+constexpr std::chrono::seconds kPatienceWithGuard{2};
 
 struct GuardOrder {
   enum class Kind : std::uint8_t {
@@ -28,18 +32,26 @@ struct GuardOrder {
 
 struct GuardReport {
   enum class Kind : std::uint8_t {
+    LogBegins,  // the log of `worker` is open, and this run begins at `log_begins`
+    Opened,     // all logs are; now the processes are started
+    Started,    // all that are not held back
+    Obeys,      // Stop or Kill is understood
     Exited,
     NotStarted,
     Frozen,     // the order Freeze is carried out: every trainer stands still
     Suspended,  // the trainer that has the terminal was stopped there
     Survivor,   // SIGKILL did not end this process within our patience
     Drained,    // wait() says that no child is left, or survivors were given up
+    // With a text.
+    Refused,   // nothing is started: wrong use
+    Failed,    // nothing is started: the machine refused
+    WaitsFor,  // another guard that has not let go of a log
+    Warns,     // told with the first words of the round
   };
   Kind kind = Kind::Exited;
   bool core_dumped = false;
   bool was_told_to_stop = false;
   bool exec = false;
-  bool log_failed = false;  // NotStarted: it was the log file that could not be opened
   std::int32_t worker = -1;
   std::int32_t pid = 0;
   std::int32_t code = 0;
@@ -47,6 +59,9 @@ struct GuardReport {
   std::int32_t error = 0;
   std::int64_t started_ns = 0;  // CLOCK_MONOTONIC
   std::int64_t ended_ns = 0;
+  std::int64_t log_begins = 0;  // in bytes
 };
+
+constexpr bool has_text(GuardReport::Kind kind) { return kind >= GuardReport::Kind::Refused; }
 
 }  // namespace paddle_launch

@@ -20,10 +20,30 @@ namespace paddle_launch {
 namespace {
 
 constexpr off_t kTailBytes = 64 * 1024;
+// Somebody else may have put a link or a pipe in the place of a log, whose opening empties another
+// file or waits for ever.
+constexpr int kOnlyRegular = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 [[noreturn]] void refuse(const std::string& directory, const std::string& object, int error) {
   throw UsageError(fmt::format("--log_dir={}: {}: {}; name a directory that you may write to",
                                directory, object, std::strerror(error)));
+}
+
+[[noreturn]] void refuse_log(const std::string& path, int error) {
+  if (error == ELOOP || error == ENXIO || error == EISDIR) {
+    throw UsageError(fmt::format(
+        "the log {} is {}: logs are written to regular files only; remove it, or choose another "
+        "--log_dir",
+        path,
+        error == ELOOP    ? "a symbolic link"
+        : error == EISDIR ? "a directory"
+                          : "a pipe or a device"));
+  }
+  const std::string text =
+      fmt::format("cannot open the log {}: {}; make it writable, or choose another --log_dir", path,
+                  std::strerror(error));
+  if (error == EACCES || error == EPERM || error == EROFS) throw UsageError(text);
+  throw LaunchError(text);
 }
 
 void make_directories(const std::string& directory) {
@@ -37,16 +57,16 @@ void make_directories(const std::string& directory) {
 }
 
 bool append_line(const std::string& path, const std::string& line) {
-  const UniqueFd file(open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC));
+  const UniqueFd file(open(path.c_str(), O_RDWR | O_APPEND | kOnlyRegular));
   return file && write_all(file.get(), ends_unfinished(file.get()) ? "\n" + line : line);
 }
 
 // What the side process hands back: for each log "<time> <size>\n<bytes>", or "-\n" where it cannot
 // be read.
 std::string packed_end(const std::string& path) {
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd file = open_to_follow(path);
   struct stat status {};
-  if (!file || fstat(file.get(), &status) != 0) return "-\n";
+  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return "-\n";
   const off_t from = std::max<off_t>(0, status.st_size - kTailBytes);
   std::string text(static_cast<std::size_t>(status.st_size - from), '\0');
   const ssize_t count = pread(file.get(), text.data(), text.size(), from);
@@ -75,42 +95,42 @@ bool ends_unfinished(int log) {
   return size > 0 && pread(log, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-void prepare_log_directory(const std::string& directory, const ProcessPlan& plan) {
+void prepare_log_directory(const std::string& directory) {
   make_directories(directory);
   struct stat status {};
   if (stat(directory.c_str(), &status) != 0) refuse(directory, "cannot look at it", errno);
   if (!S_ISDIR(status.st_mode)) refuse(directory, "cannot be used", ENOTDIR);
   if (access(directory.c_str(), W_OK | X_OK) != 0) refuse(directory, "cannot be written", errno);
-  for (const ProcessSpec& spec : plan.processes) {
-    if (access(spec.log_path.c_str(), W_OK) != 0 && errno != ENOENT)
-      refuse(directory, spec.log_path, errno);
-  }
 }
 
-std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan,
-                                            const std::vector<std::string>& start_lines, bool all,
-                                            bool overwrite) {
+UniqueFd open_log(const std::string& path) {
+  const int flags = O_CREAT | O_APPEND | kOnlyRegular;
+  UniqueFd log(open(path.c_str(), O_RDWR | flags, 0666));
+  if (!log && errno == EACCES) log.reset(open(path.c_str(), O_WRONLY | flags, 0666));
+  if (!log) refuse_log(path, errno);
+  struct stat status {};
+  if (fstat(log.get(), &status) != 0) refuse_log(path, errno);
+  if (!S_ISREG(status.st_mode)) refuse_log(path, ENXIO);
+  fcntl(log.get(), F_SETFL, O_APPEND);  // trainers inherit it
+  return log;
+}
+
+std::vector<FollowedLog> followed_logs(const ProcessPlan& plan,
+                                       const std::vector<std::string>& start_lines, bool all) {
   std::vector<FollowedLog> logs;
   for (std::size_t i = 0; i < plan.processes.size(); ++i) {
     const ProcessSpec& spec = plan.processes[i];
     if (!all && i != static_cast<std::size_t>(plan.followed)) continue;
-    const int truncate_it = overwrite ? O_TRUNC : 0;
-    // Truncating needs the right to write; the console only reads.
-    const int access_mode = overwrite ? O_RDWR : O_RDONLY;
-    UniqueFd file(
-        open(spec.log_path.c_str(), access_mode | O_CREAT | O_CLOEXEC | truncate_it, 0666));
-    if (!file) {
-      throw LaunchError(
-          fmt::format("cannot open the log {}: {}; make it writable, or choose another --log_dir",
-                      spec.log_path, std::strerror(errno)));
-    }
-    const off_t from = lseek(file.get(), 0, SEEK_END);
     logs.push_back({.process = {spec.role, spec.rank},
-                    .file = std::move(file),
-                    .from = from,
+                    .index = i,
+                    .path = spec.log_path,
                     .start_line = start_lines.at(i)});
   }
   return logs;
+}
+
+UniqueFd open_to_follow(const std::string& path) {
+  return UniqueFd(open(path.c_str(), O_RDONLY | kOnlyRegular));
 }
 
 std::vector<std::optional<LogEnd>> read_log_ends(const std::vector<std::string>& paths,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log directory: made and checked before the start, read and completed after the end. In
-// between only the console process touches it. Whatever may hang there is done aside, with a
-// deadline.
+// The log directory: made, checked and opened in the guard, followed by the console process, read
+// and completed after the end, aside and with a deadline. The launcher itself never touches it: a
+// dead disk would hold it.
 #pragma once
 
 #include <chrono>
@@ -13,6 +13,7 @@
 
 #include "launcher/job/process_spec.h"
 #include "launcher/os/side_process.h"
+#include "launcher/os/unique_fd.h"
 #include "launcher/run/log_follower.h"
 
 namespace paddle_launch {
@@ -20,14 +21,18 @@ namespace paddle_launch {
 // Whether the last line of an open log has no end yet. False where it may not be read.
 bool ends_unfinished(int log);
 
-// Makes the directory where it is missing. Throws UsageError when a log could not be written there.
-void prepare_log_directory(const std::string& directory, const ProcessPlan& plan);
+// Makes the directory where it is missing. Throws UsageError when no log could be written there.
+void prepare_log_directory(const std::string& directory);
 
-// Opens the logs that the console shows, of the followed process or of all here, before anything
-// writes to them.
-std::vector<FollowedLog> open_followed_logs(const ProcessPlan& plan,
-                                            const std::vector<std::string>& start_lines, bool all,
-                                            bool overwrite);
+// To append to, and to read where that is allowed. Neither a symbolic link nor a pipe or device
+// that somebody put in its place is opened. Throws UsageError or LaunchError.
+UniqueFd open_log(const std::string& path);
+
+// Which logs the console shows, of the followed process or of all here.
+std::vector<FollowedLog> followed_logs(const ProcessPlan& plan,
+                                       const std::vector<std::string>& start_lines, bool all);
+// For the console, once the log is there.
+UniqueFd open_to_follow(const std::string& path);
 
 // The last bytes of a log, and when something was last written to it.
 struct LogEnd {

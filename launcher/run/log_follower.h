@@ -17,7 +17,9 @@ namespace paddle_launch {
 
 struct FollowedLog {
   ProcessName process{};
-  UniqueFd file{};           // open for reading
+  std::size_t index = 0;  // of the process, in the plan
+  std::string path{};
+  UniqueFd file{};           // open for reading, when it is followed
   off_t from = 0;            // where this run begins
   std::string start_line{};  // our own first line there: not shown
 };

@@ -16,6 +16,7 @@ constexpr std::chrono::milliseconds kForOurOwnSignal{250};
 // How much longer than its neighbour one takes to end that prints a traceback and takes itself
 // apart, also on a busy machine or another node.
 constexpr std::chrono::milliseconds kForTheCause{1000};
+constexpr std::chrono::seconds kSlowStart{10};
 
 SteadyTime at(std::int64_t nanoseconds) {
   return SteadyTime(std::chrono::nanoseconds(nanoseconds));
@@ -36,12 +37,21 @@ NotStarted not_started(const GuardReport& report) {
   return {.worker = report.worker,
           .error = report.error,
           .exec = report.exec,
-          .step = report.exec         ? "execute"
-                  : report.log_failed ? "open the log"
-                                      : "fork"};
+          .step = report.exec ? "execute" : "fork"};
 }
 
 }  // namespace
+
+// The guard may hang on a dead disk, before the first process (Opening) or at one of them
+// (Starting), and then neither answers nor ends:
+//
+// phase    | Opened   | Started | 10 s later  | Stop, no answer     | Kill, no answer | its end
+// Opening  | Starting | -       | told        | after 2 s: Killed   | 2 s: Killed     | GuardLost
+// Starting | -        | Working | told        | grace + 2 s: Killed | 2 s: Killed     | GuardLost
+// Working  | -        | -       | -           | grace + 2 s: Killed | 2 s: Killed     | GuardLost
+// Killed   | -        | -       | -           | -                   | -               | done; or
+// not
+//                                                                    within 2 s: left to the kernel
 
 Supervisor::Supervisor(EventLoop& loop, Guard& guard, Console& console, SignalWatch& signals,
                        const Terminal& terminal, StopPolicy policy, SupervisorNews news)
@@ -52,9 +62,12 @@ Supervisor::Supervisor(EventLoop& loop, Guard& guard, Console& console, SignalWa
       terminal_(terminal),
       policy_(std::move(policy)),
       news_(std::move(news)),
-      doubt_(loop) {
+      doubt_(loop),
+      slow_start_(loop),
+      answer_(loop) {
   loop_.on_readable(guard_.fd(), [this] { take_reports(); });
   loop_.on_readable(signals_.fd(), [this] { take_signals(); });
+  slow_start_.set(kSlowStart, [this] { tell_slow_start(); });
 }
 
 Supervisor::~Supervisor() {
@@ -65,18 +78,52 @@ Supervisor::~Supervisor() {
 
 RoundResult Supervisor::run() {
   loop_.run();
-  return {policy_.outcome(), policy_.exits(), survivors_, interrupted_after_verdict_,
-          ending_signal_};
+  return {policy_.outcome(), policy_.exits(),
+          survivors_,        interrupted_after_verdict_,
+          ending_signal_,    policy_.has_verdict() ? std::nullopt : refusal_};
 }
 
 void Supervisor::take_reports() {
   const Guard::Reports received = guard_.receive();
+  for (const Guard::Words& words : received.words) take(words);
   for (const GuardReport& report : received.reports) take(report);
-  if (received.guard_is_gone && !drained_) guard_is_gone();
+  if (received.guard_is_gone && !drained_) guard_is_gone(kPatienceWithSigkill);
+}
+
+void Supervisor::take(const Guard::Words& words) {
+  using Kind = GuardReport::Kind;
+  if (words.kind == Kind::Refused || words.kind == Kind::Failed) {
+    refusal_ = {words.kind == Kind::Refused, words.text};
+  } else if (words.kind == Kind::Warns) {
+    opened_.warnings.push_back(words.text);
+  } else if (news_.waits_for) {
+    slow_start_.stop();
+    news_.waits_for(words.text);
+  }
+}
+
+void Supervisor::note_opened() {
+  if (guard_phase_ == GuardPhase::Opening) guard_phase_ = GuardPhase::Starting;
+  if (news_.opened) news_.opened(opened_);
+}
+
+void Supervisor::tell_slow_start() const {
+  if (news_.hangs) news_.hangs(guard_phase_ == GuardPhase::Opening);
 }
 
 void Supervisor::take(const GuardReport& report) {
   switch (report.kind) {
+    case GuardReport::Kind::LogBegins:
+      opened_.begins.push_back(report.log_begins);
+      return;
+    case GuardReport::Kind::Opened:
+      return note_opened();
+    case GuardReport::Kind::Started:
+      if (guard_phase_ == GuardPhase::Starting) guard_phase_ = GuardPhase::Working;
+      return slow_start_.stop();
+    case GuardReport::Kind::Obeys:
+      if (guard_phase_ != GuardPhase::Killed) answer_.stop();
+      return;
     case GuardReport::Kind::Exited:
       return take_exit(exit_of(report));
     case GuardReport::Kind::NotStarted:
@@ -92,6 +139,11 @@ void Supervisor::take(const GuardReport& report) {
       drained_ = true;
       if (policy_.is_waiting()) return;
       return loop_.stop();
+    case GuardReport::Kind::Refused:
+    case GuardReport::Kind::Failed:
+    case GuardReport::Kind::WaitsFor:
+    case GuardReport::Kind::Warns:
+      return;  // words
   }
 }
 
@@ -132,7 +184,28 @@ void Supervisor::start_rest() {
   policy_.rest_started();
 }
 
-void Supervisor::kill_now() const { guard_.order(GuardOrder::Kind::Kill); }
+void Supervisor::kill_now() {
+  guard_.order(GuardOrder::Kind::Kill);
+  // Whoever interrupts again and again is not to wait longer for it.
+  if (!std::exchange(kill_ordered_, true)) expect_answer(kPatienceWithGuard);
+}
+
+void Supervisor::expect_answer(std::chrono::milliseconds patience) {
+  if (drained_ || guard_phase_ == GuardPhase::Killed) return;
+  answer_.set(patience, [this] { kill_guard(); });
+}
+
+// It hangs, or was stopped. The trainers die with it, unless it hangs where no signal reaches it.
+void Supervisor::kill_guard() {
+  const bool nothing_runs = guard_phase_ == GuardPhase::Opening;
+  guard_phase_ = GuardPhase::Killed;
+  slow_start_.stop();
+  kill(guard_.pid(), SIGKILL);
+  answer_.set(kPatienceWithGuard, [this, nothing_runs] {
+    if (!nothing_runs) kill_children_of_stuck(guard_.pid(), kPatienceWithSigkill);
+    guard_is_gone(kPatienceWithGuard);
+  });
+}
 
 void Supervisor::carry_out(StopPolicy::Order order) {
   if (order == StopPolicy::Order::Nothing) return;
@@ -144,10 +217,12 @@ void Supervisor::carry_out(StopPolicy::Order order) {
   }
   doubt_.stop();
   if (order == StopPolicy::Order::Kill) {
-    guard_.order(GuardOrder::Kind::Kill);
+    kill_now();
     news_.second_interrupt();
   } else {
     guard_.order(GuardOrder::Kind::Stop);
+    const bool nothing_runs = guard_phase_ == GuardPhase::Opening;
+    expect_answer(nothing_runs ? kPatienceWithGuard : guard_.grace() + kPatienceWithGuard);
     tell_verdict();
   }
   keep_console_flowing();
@@ -158,7 +233,7 @@ void Supervisor::carry_out(StopPolicy::Order order) {
 void Supervisor::tell_verdict() const {
   const Outcome verdict = policy_.outcome();
   if (std::holds_alternative<Completed>(verdict) && policy_.alive() == 0) return;
-  news_.verdict(verdict, policy_.alive());
+  news_.verdict(verdict, guard_phase_ == GuardPhase::Opening ? 0 : policy_.alive());
 }
 
 // Ctrl-Z: first the trainers, then the launcher.
@@ -181,13 +256,16 @@ void Supervisor::reap_strangers() const {
 }
 
 // The trainers died with their parent (PDEATHSIG); what they had started is ours now.
-void Supervisor::guard_is_gone() {
+void Supervisor::guard_is_gone(std::chrono::milliseconds patience) {
+  answer_.stop();
+  slow_start_.stop();
+  drained_ = true;
   loop_.stop();
   if (policy_.guard_lost() == StopPolicy::Order::Stop)
     news_.verdict(policy_.outcome(), policy_.alive());
   std::vector<pid_t> spared = spared_;
   spared.push_back(console_.pid());
-  for (const pid_t pid : kill_children(spared, kPatienceWithSigkill)) survivors_.push_back(pid);
+  for (const pid_t pid : kill_children(spared, patience)) survivors_.push_back(pid);
 }
 
 // Our lines wait in the console's queue while its reader is slow: send them on when there is room.

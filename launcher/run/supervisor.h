@@ -5,7 +5,11 @@
 
 #include <sys/types.h>
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "launcher/job/outcome.h"
@@ -19,18 +23,37 @@
 
 namespace paddle_launch {
 
+// What the guard did before the first process was started.
+struct OpenedLogs {
+  std::vector<std::int64_t> begins{};  // where this run begins in each log
+  std::vector<std::string> warnings{};
+};
+
+// Why nothing was started.
+struct StartRefusal {
+  bool is_wrong_use = false;
+  std::string text;
+};
+
 struct RoundResult {
   Outcome outcome;
   std::vector<ProcessExit> exits;
   std::vector<int> survivors;      // pids that SIGKILL did not end
   bool user_is_impatient = false;  // an interrupt came when the end was decided already
   int ending_signal = 0;  // the first that asked this launcher to end; not always the cause
+  std::optional<StartRefusal> refusal{};
 };
 
 struct SupervisorNews {
   std::function<void(const Outcome& verdict, int others)>
       verdict;  // at once, before anything is stopped; Completed: by job_completed()
   std::function<void()> second_interrupt;
+  // The logs are open, and the first process is about to be started.
+  std::function<void(const OpenedLogs&)> opened{};
+  // The guard waits for another one that has not let go of a log.
+  std::function<void(const std::string& line)> waits_for{};
+  // It has hung for 10 s; told once.
+  std::function<void(bool nothing_is_started)> hangs{};
   // In jobs with servers alone: all workers of this pod have exited with 0; told once.
   std::function<void()> workers_done{};
   // A process exited with 0 before there was a verdict; its index in the plan.
@@ -56,14 +79,22 @@ class Supervisor {
 
   // While it runs: another pod gave a reason to stop; somebody's user is impatient.
   void stop_because(const StopCause& cause);
-  void kill_now() const;
+  void kill_now();
   // In jobs with servers: those who were held back may start; all workers of the job have ended
   // well, and what is left may go.
   void start_rest();
   void job_completed() { carry_out(policy_.job_completed()); }
 
  private:
+  // How far the guard is.
+  enum class GuardPhase { Opening, Starting, Working, Killed };
+
   void take_reports();
+  void take(const Guard::Words& words);
+  void note_opened();
+  void tell_slow_start() const;
+  void expect_answer(std::chrono::milliseconds patience);
+  void kill_guard();
   void take(const GuardReport& report);
   void take_exit(const ProcessExit& exit);
   bool only_complains(const ProcessExit& exit) const;
@@ -74,7 +105,7 @@ class Supervisor {
   void begin_suspension();
   void suspend();
   void reap_strangers() const;
-  void guard_is_gone();
+  void guard_is_gone(std::chrono::milliseconds patience);
   void keep_console_flowing();
 
   EventLoop& loop_;
@@ -85,6 +116,12 @@ class Supervisor {
   StopPolicy policy_;
   SupervisorNews news_;
   Alarm doubt_;  // whether a signal that ended a worker is meant for the whole job
+  GuardPhase guard_phase_ = GuardPhase::Opening;
+  Alarm slow_start_;
+  Alarm answer_;  // the guard's, to an order to stop
+  bool kill_ordered_ = false;
+  OpenedLogs opened_;
+  std::optional<StartRefusal> refusal_;
   std::vector<int> survivors_;
   std::vector<pid_t> spared_;
   bool console_watched_ = false;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "launcher/run/conclusion.h"
+#include "launcher/site/kernel_facts.h"
 
 namespace paddle_launch {
 namespace {
@@ -54,6 +55,14 @@ void stop_because(const Stage& stage, const StopCause& cause) {
   if (stage.supervisor != nullptr) stage.supervisor->stop_because(cause);
 }
 
+void tell_of_hang(const Stage& stage, bool nothing_is_started) {
+  stage.voice.warning(fmt::format(
+      "{} after 10 s: the guard hangs ({}); does the disk answer? Ctrl-C ends the launch",
+      nothing_is_started ? "the logs are not open and nothing is started"
+                         : "not all processes are started",
+      describe_stuck_process(stage.guard.pid())));
+}
+
 SupervisorNews supervisor_news(Stage& stage) {
   return {
       .verdict = [&](const Outcome& verdict, int others) { take_verdict(stage, verdict, others); },
@@ -62,6 +71,9 @@ SupervisorNews supervisor_news(Stage& stage) {
             stage.voice.error("interrupted again: killing what is left");
             stage.ties.channel.tell_kill();
           },
+      .opened = stage.begin,
+      .waits_for = [&](const std::string& line) { stage.voice.info(line); },
+      .hangs = [&](bool nothing_is_started) { tell_of_hang(stage, nothing_is_started); },
       .workers_done =
           [&] {
             if (stage.conductor != nullptr) stage.conductor->workers_done();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 
 #include "launcher/job/ending.h"
@@ -31,6 +32,8 @@ struct Stage {
   bool& speaks;
   bool first_on_node = true;
   int nodes = 1;
+  // When the logs are open: the first words of the round.
+  std::function<void(const OpenedLogs&)> begin{};
   StoreDoor* store_door = nullptr;   // where rank 0 is
   Conductor* conductor = nullptr;    // in a job with parameter servers
   Supervisor* supervisor = nullptr;  // while processes of this pod run

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "launcher/job/errors.h"
 #include "launcher/job/pod_name.h"
 #include "launcher/os/own_directory.h"
+#include "launcher/os/side_process.h"
 #include "launcher/run/log_directory.h"
 #include "launcher/site/choose_cards.h"
 #include "launcher/site/program.h"
@@ -104,16 +106,40 @@ void prepare_trainers(const JobSpec& job, const Environment& env, const Machine&
   ready.offer = make_offer(host, chosen, std::move(cards), ready.ports);
 }
 
+void look_at_log_directory(const std::string& directory) {
+  const auto problem = run_aside(kPatienceWithDisk, [&directory] {
+    try {
+      prepare_log_directory(directory);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  });
+  if (!problem) {
+    throw LaunchError(fmt::format(
+        "--log_dir={}: could not be looked at within {} s; name a directory whose disk answers",
+        directory, kPatienceWithDisk.count()));
+  }
+  if (!problem->empty()) throw UsageError(*problem);
+}
+
 }  // namespace
 
-Preparation prepare(const JobSpec& job, const Environment& env, const Machine& here,
-                    const std::string& host, const NodeShare& share, bool is_awaited,
-                    bool is_first) {
+Preparation prepare_files(const JobSpec& job, const Environment& env, bool is_awaited) {
   Preparation ready;
   ready.program = find_program(job.script, env, own_directory().string());
   if (job.console != ConsoleMode::Direct) ready.log_dir = absolute_directory(job.log_dir);
   if (job.report) check_report_file(*job.report);
   ready.open_files_given = raise_open_files();
+  if (is_awaited && job.dry_run == DryRun::No && !job.check && !ready.log_dir.empty()) {
+    look_at_log_directory(ready.log_dir);
+  }
+  return ready;
+}
+
+void prepare(const JobSpec& job, const Environment& env, const Machine& here,
+             const std::string& host, const NodeShare& share, bool is_first, Preparation& ready) {
+  ready.warnings.clear();
   if (job.servers) {
     prepare_roles(job, env, host, share, is_first, ready);
     for (std::string& text : cpu_warning(here, ready.offer.roles.size(), "processes")) {
@@ -123,11 +149,6 @@ Preparation prepare(const JobSpec& job, const Environment& env, const Machine& h
     prepare_trainers(job, env, here, host, share, ready);
   }
   ready.offer.name = random_pod_name();
-  // The others are not to wait for a node that could not write its logs.
-  if (is_awaited && job.dry_run == DryRun::No && !job.check && !ready.log_dir.empty()) {
-    prepare_log_directory(ready.log_dir, ProcessPlan{});
-  }
-  return ready;
 }
 
 }  // namespace paddle_launch

@@ -30,11 +30,15 @@ struct Preparation {
   std::vector<std::string> warnings{};
 };
 
-// `host`: this node's name in the endpoints; empty: not known yet. `share`: of this launcher in its
-// node. `is_awaited`: by other pods, which are not to wait in vain. `is_first`: this may be the
-// first pod of the job. Throws what is wrong here.
-Preparation prepare(const JobSpec& job, const Environment& env, const Machine& here,
-                    const std::string& host, const NodeShare& share, bool is_awaited,
-                    bool is_first);
+// The part of it that is asked of a disk, once for all rounds: between two of them the loop is not
+// to wait for one. `is_awaited`: by other pods, which are not to wait in vain for one that cannot
+// write its logs.
+Preparation prepare_files(const JobSpec& job, const Environment& env, bool is_awaited);
+
+// The rest, for each round. `host`: this node's name in the endpoints; empty: not known yet.
+// `share`: of this launcher in its node. `is_first`: this may be the first pod of the job. Throws
+// what is wrong here.
+void prepare(const JobSpec& job, const Environment& env, const Machine& here,
+             const std::string& host, const NodeShare& share, bool is_first, Preparation& ready);
 
 }  // namespace paddle_launch

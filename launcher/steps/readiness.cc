@@ -33,8 +33,9 @@ Readiness get_ready(const JobSpec& job, const Environment& env, const Machine& h
     if (company.is_scheduled()) {
       ready.me = own_node_of_task(job, here, static_cast<std::size_t>(company.group().mine));
     }
-    ready.preparation = prepare(job, env, here, ready.me.host, company.group().share,
-                                company.has_several_pods(), may_be_first(job, here, ready.me));
+    ready.preparation = prepare_files(job, env, company.has_several_pods());
+    prepare(job, env, here, ready.me.host, company.group().share, may_be_first(job, here, ready.me),
+            ready.preparation);
   } catch (const std::exception& error) {
     // The others of an elastic job do not wait for this one.
     if (!company.has_several_pods() || job.elastic ||
@@ -52,10 +53,8 @@ void prepare_again(const JobSpec& job, const Environment& env, const Machine& he
                    const Company& company, Readiness& ready) {
   Preparation& before = ready.preparation;
   if (job.start_port || !job.given_ports.empty() || job.servers) before.ports = {};
-  const rlimit open_files = before.open_files_given;
-  before = prepare(job, env, here, ready.me.host, company.group().share, company.has_several_pods(),
-                   may_be_first(job, here, ready.me));
-  before.open_files_given = open_files;
+  prepare(job, env, here, ready.me.host, company.group().share, may_be_first(job, here, ready.me),
+          before);
 }
 
 }  // namespace paddle_launch

@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/job/errors.h"
-#include "launcher/os/replace_file.h"
 #include "launcher/os/signals.h"
 #include "launcher/run/console.h"
 #include "launcher/run/log_directory.h"
@@ -50,29 +49,33 @@ std::optional<int> process_with_stdin(const ProcessPlan& plan) {
 }
 
 Console make_console(const JobSpec& job, const Environment& env, const ProcessPlan& plan,
-                     const std::vector<std::string>& start_lines, bool speaks, bool log_overwrite) {
+                     const std::vector<std::string>& start_lines, bool speaks) {
   const bool all = job.console == ConsoleMode::All;
   const bool colour =
       isatty(STDOUT_FILENO) == 1 && !lookup(env, "NO_COLOR") && lookup(env, "TERM") != "dumb";
   const bool follows_logs = all || (speaks && job.console == ConsoleMode::RankZero);
   return Console({.prefix_lines = all, .colour = colour},
-                 follows_logs ? open_followed_logs(plan, start_lines, all, log_overwrite)
-                              : std::vector<FollowedLog>{});
+                 follows_logs ? followed_logs(plan, start_lines, all) : std::vector<FollowedLog>{});
 }
 
-std::vector<std::string> write_shared_files(const PodPlan& plan) {
-  std::vector<std::string> problems;
+std::vector<PodFile> shared_files(const PodPlan& plan) {
+  std::vector<PodFile> files;
   // Pods of one node share its directory.
-  const auto problem = plan.first_on_node && !plan.log_dir.empty()
-                           ? replace_file(plan.log_dir + "/endpoints.log", plan.endpoints_log, 0666)
-                           : std::nullopt;
-  if (problem) problems.push_back(*problem + "; the job goes on without it");
-  if (plan.backup_path.empty()) return problems;
+  if (plan.first_on_node && !plan.log_dir.empty()) {
+    files.push_back({.path = plan.log_dir + "/endpoints.log", .text = plan.endpoints_log});
+  }
+  if (plan.backup_path.empty()) return files;
   const nlohmann::json backup =
       std::map<std::string, std::string>(plan.backup_env.begin(), plan.backup_env.end());
-  if (const auto refused = replace_file(plan.backup_path, backup.dump(), 0600))
-    throw LaunchError(*refused);
-  return problems;
+  files.push_back(
+      {.path = plan.backup_path, .text = backup.dump(), .mode = 0600, .is_needed = true});
+  return files;
+}
+
+[[noreturn]] void refuse(const JobTies& ties, const StartRefusal& refusal) {
+  if (ties.rounds.watch.end) ties.rounds.watch.end();
+  if (refusal.is_wrong_use) throw UsageError(refusal.text);
+  throw LaunchError(refusal.text);
 }
 
 // How this round ended, for the list at the end, and what comes next.
@@ -121,6 +124,7 @@ RoundEnd see_through(Stage& stage, const JobSpec& job, const PodPlan& plan, Stop
                      SteadyTime started) {
   const JobTies& ties = stage.ties;
   const RoundResult result = supervise(stage, std::move(policy));
+  if (result.refusal) refuse(ties, *result.refusal);
   stage.terminal.take_back();
   const auto patience =
       result.user_is_impatient ? std::optional(kPatienceOfAnImpatientUser) : std::nullopt;
@@ -145,28 +149,24 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
   const ProcessPlan& processes = plan.processes;
   const SteadyTime started = std::chrono::steady_clock::now();
   const bool log_overwrite = job.log_overwrite && ties.rounds.state.number == 0;
-  if (!plan.log_dir.empty()) prepare_log_directory(plan.log_dir, processes);
-  Remarks said = remarks;
-  for (std::string& problem : write_shared_files(plan)) said.warnings.push_back(std::move(problem));
-
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 
   const std::vector<std::string> start_lines = make_start_lines(processes);
   bool speaks = ties.speaks;
-  Console console = make_console(job, env, processes, start_lines, speaks, log_overwrite);
+  Console console = make_console(job, env, processes, start_lines, speaks);
   const Voice voice(job.quiet ? LogLevel::Error : job.log_level,
                     [&console, &speaks](std::string_view text) {
                       if (speaks) console.say(text);
                     });
-  open_the_console(voice, job, env, plan, said, ties.rounds);
-
   const std::unique_ptr<StoreDoor> store_door = open_store_door(ties.loop, plan.store_door);
   const std::optional<int> reader = process_with_stdin(processes);
   const bool lends_terminal = reader && Terminal::can_be_lent();
   const std::optional<int> terminal_worker = lends_terminal ? reader : std::nullopt;
   const Terminal terminal(lends_terminal);
   Guard guard(processes, {.grace = job.grace,
+                          .log_dir = plan.log_dir,
                           .log_overwrite = log_overwrite,
+                          .files = shared_files(plan),
                           .own_session = !lends_terminal,
                           .lend_terminal = lends_terminal,
                           .mask = ties.signals.mask_at_start(),
@@ -185,6 +185,12 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
               speaks,
               plan.first_on_node,
               processes.nodes,
+              [&](const OpenedLogs& logs) {
+                Remarks said = remarks;
+                said.add_warnings(logs.warnings);
+                open_the_console(voice, job, env, plan, said, ties.rounds);
+                console.follow(logs.begins);
+              },
               store_door.get()};
   std::optional<Conductor> conductor;
   if (plan.servers) {

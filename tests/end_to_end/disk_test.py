@@ -62,7 +62,7 @@ class DiskTest(NamespaceCase):
                                env=self.environment())
         if tried.returncode != 0:
             self.skipTest(f"no loop device: {tried.stderr.strip()}")
-        self.addCleanup(subprocess.run, ["umount", "-l", str(disk)])
+        self.addCleanup(subprocess.run, ["umount", "-l", str(disk)], stderr=subprocess.DEVNULL)
         # Should this test itself be killed, nothing hangs for ever.
         rescue = subprocess.Popen([SH, "-c", 'sleep 58; exec fsfreeze -u "$1"', "sh", str(disk)], cwd="/",
                                   env={"PATH": self.environment()["PATH"]},
@@ -103,6 +103,41 @@ class DiskTest(NamespaceCase):
         self.assert_status(failing, 7)
         self.assert_abort_line(failing, 3, [1])
         self.assert_status(interrupted, 143)
+        self.assert_nothing_left()
+
+    def test_a_disk_that_hangs_before_the_start_is_told_and_an_interrupt_is_obeyed(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(signal=number):
+                disk, thaw = self.frozen_disk()
+                self.freeze(disk)
+                try:
+                    run = self.start(f"--log_dir={disk}/log", "--nproc_per_node=2", SH, "-c", ": >started")
+                    self.wait_told(run, "nothing is started", MANY_SECONDS)
+                    run.send(number)
+                    run.wait(MANY_SECONDS)
+                finally:
+                    thaw()
+                self.assert_status(run, 128 + number)
+                self.assert_told(run, "pl-guard")
+                self.assertFalse((self.dir / "started").exists())
+                self.assert_nothing_left()
+                subprocess.run(["umount", "-l", str(disk)], env=self.environment(), check=True)
+                disk.rmdir()
+
+    def test_a_disk_that_hangs_between_two_rounds_holds_up_no_interrupt(self):
+        disk, thaw = self.frozen_disk()
+        gate = self.gate()
+        run = self.start(f"--log_dir={disk}/log", "--nproc_per_node=2", "--grace=1", "--max_restart=3", SH, "-c", FAIL_1)
+        self.wait_ready(2)
+        self.freeze(disk)
+        gate.open()
+        try:
+            self.wait_told(run, "nothing is started", MANY_SECONDS)
+            run.send(signal.SIGINT)
+            run.wait(MANY_SECONDS)
+        finally:
+            thaw()
+        self.assert_status(run, 130)
         self.assert_nothing_left()
 
     def test_a_log_directory_that_disappears_changes_neither_console_nor_status(self):

@@ -4,6 +4,7 @@
 #include "launcher/run/guard.h"
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include "launcher/os/milliseconds_until.h"
 #include "launcher/os/read_file.h"
 #include "tests/unit/run/small_pod.h"
 
@@ -27,6 +29,11 @@ using Kind = GuardReport::Kind;
 constexpr int kLong = 10'000;
 constexpr int kShort = 150;
 
+bool is_about_the_start(const GuardReport& report) {
+  return report.kind == Kind::LogBegins || report.kind == Kind::Opened ||
+         report.kind == Kind::Started || report.kind == Kind::Obeys;
+}
+
 class HeldBack : public testing::Test {
  protected:
   void start() { guard_.emplace(pod_.plan(), pod_.settings()); }
@@ -36,12 +43,14 @@ class HeldBack : public testing::Test {
     guard_->wait_for_end();
   }
 
-  // The next report, or none in this time.
+  // The next report about a process, or none in this time.
   std::optional<GuardReport> next(int milliseconds = kLong) {
-    if (waiting_.empty()) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+    while (waiting_.empty() && std::chrono::steady_clock::now() < until) {
       pollfd watched{guard_->fd(), POLLIN, 0};
-      poll(&watched, 1, milliseconds);
+      poll(&watched, 1, milliseconds_until(until));
       waiting_ = guard_->receive().reports;
+      std::erase_if(waiting_, is_about_the_start);
     }
     if (waiting_.empty()) return std::nullopt;
     const GuardReport report = waiting_.front();
@@ -115,7 +124,8 @@ TEST_F(HeldBack, IsNeverStartedAfterAStop) {
     guard.order(kind);
     guard.order(GuardOrder::Kind::StartRest);
     guard.wait_for_end();
-    const Guard::Reports received = guard.receive();
+    Guard::Reports received = guard.receive();
+    std::erase_if(received.reports, is_about_the_start);
     ASSERT_EQ(received.reports.size(), 1U);
     EXPECT_EQ(received.reports[0].kind, Kind::Drained);
     EXPECT_FALSE(pod.has("started"));
@@ -194,6 +204,56 @@ TEST(Guard, TellsATrainerToStopAndItsChildrenOnlyWhenItIsGone) {
   guard.wait_for_end();
   EXPECT_FALSE(pod.has("too_early"));
   EXPECT_TRUE(pod.has("loader_was_told"));
+}
+
+// What a guard says of its logs before it starts the first process.
+Guard::Reports first_words(const Guard& guard) {
+  guard.wait_for_end();
+  return guard.receive();
+}
+
+TEST(Guard, TellsWhereThisRunBeginsInEachLogBeforeItStartsAProcess) {
+  SmallPod pod;
+  pod.add(Role::Trainer, "echo more").add(Role::Trainer, "true");
+  std::ofstream(pod.plan().processes[0].log_path) << "before\n";
+  const Guard guard(pod.plan(), pod.settings());
+  const Guard::Reports received = first_words(guard);
+  ASSERT_GE(received.reports.size(), 4U);
+  EXPECT_EQ(received.reports[0].log_begins, 7);
+  EXPECT_EQ(received.reports[1].log_begins, 0);
+  EXPECT_EQ(received.reports[2].kind, Kind::Opened);
+  EXPECT_EQ(received.reports[3].kind, Kind::Started);
+}
+
+TEST(Guard, StartsNothingWhereOneLogIsNoRegularFile) {
+  for (const bool is_link : {false, true}) {
+    SmallPod pod;
+    pod.add(Role::Trainer, "touch started").add(Role::Trainer, "true");
+    const std::string log = pod.plan().processes[1].log_path;
+    ASSERT_EQ(is_link ? symlink("elsewhere", log.c_str()) : mkfifo(log.c_str(), 0666), 0);
+    const Guard guard(pod.plan(), pod.settings());
+    const Guard::Reports received = first_words(guard);
+    ASSERT_EQ(received.words.size(), 1U);
+    EXPECT_EQ(received.words[0].kind, Kind::Refused);
+    EXPECT_NE(received.words[0].text.find(log), std::string::npos) << received.words[0].text;
+    ASSERT_EQ(received.reports.size(), 1U);
+    EXPECT_EQ(received.reports[0].kind, Kind::Drained);
+    EXPECT_FALSE(pod.has("started"));
+    EXPECT_FALSE(pod.has("elsewhere"));
+  }
+}
+
+TEST(Guard, WritesItsFilesBeforeTheFirstProcess) {
+  SmallPod pod;
+  pod.add(Role::Trainer, "[ -e lists ] && touch was_there");
+  GuardSettings settings = pod.settings();
+  settings.files = {{.path = pod.path("lists"), .text = "of endpoints", .is_needed = true},
+                    {.path = pod.path("no/such/place"), .text = "unwritable"}};
+  const Guard guard(pod.plan(), settings);
+  const Guard::Reports received = first_words(guard);
+  ASSERT_EQ(received.words.size(), 1U);
+  EXPECT_EQ(received.words[0].kind, Kind::Warns);
+  EXPECT_TRUE(pod.has("was_there"));
 }
 
 TEST(Guard, RemovesAFileThatHasServedWhenTheLastProcessIsGone) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/run/log_directory.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -31,21 +34,21 @@ class LogDirectory : public testing::Test {
 
 TEST_F(LogDirectory, IsMadeWithItsParents) {
   const fs::path deep = folder_ / "a/b/c";
-  prepare_log_directory(deep, {});
-  prepare_log_directory(deep, {});
+  prepare_log_directory(deep);
+  prepare_log_directory(deep);
   EXPECT_TRUE(fs::is_directory(deep));
 }
 
 TEST_F(LogDirectory, ThatIsAFileIsWrongUse) {
   write(folder_ / "log", "mine");
-  EXPECT_THROW(prepare_log_directory(folder_ / "log", {}), UsageError);
+  EXPECT_THROW(prepare_log_directory(folder_ / "log"), UsageError);
   EXPECT_EQ(content(folder_ / "log"), "mine");
 }
 
 TEST_F(LogDirectory, ThatCannotBeMadeIsToldWithTheReasonOfTheFirstCall) {
   // Nobody may make one there, root included, and so there is none to look at either.
   try {
-    prepare_log_directory("/sys/paddle-launch-test", {});
+    prepare_log_directory("/sys/paddle-launch-test");
     ADD_FAILURE() << "made";
   } catch (const UsageError& error) {
     const std::string text = error.what();
@@ -80,30 +83,36 @@ TEST_F(LogDirectory, LogEndsComeBackInOrderWithTheirTimes) {
   EXPECT_TRUE(ends[2]->bytes.ends_with("xend"));
 }
 
-TEST_F(LogDirectory, FollowedLogsBeginWhereThisRunBegins) {
-  write(folder_ / "workerlog.0", "an earlier run\n");
-  ProcessPlan plan;
-  plan.processes = {{.rank = 0, .log_path = folder_ / "workerlog.0"},
-                    {.rank = 1, .log_path = folder_ / "workerlog.1"}};
-  const auto rank_zero = open_followed_logs(plan, {"s0", "s1"}, false, false);
-  ASSERT_EQ(rank_zero.size(), 1U);
-  EXPECT_EQ(rank_zero[0].from, 15);
-  const auto all = open_followed_logs(plan, {"s0", "s1"}, true, true);
-  ASSERT_EQ(all.size(), 2U);
-  EXPECT_EQ(all[0].from, 0) << "emptied by --log_overwrite";
+TEST_F(LogDirectory, ALogThatIsNoRegularFileIsWrongUse) {
+  write(folder_ / "target", "mine");
+  fs::create_symlink("target", folder_ / "link");
+  fs::create_directory(folder_ / "directory");
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0666), 0);
+  for (const char* name : {"link", "directory", "pipe"}) {
+    EXPECT_THROW(open_log(folder_ / name), UsageError) << name;
+  }
+  EXPECT_EQ(content(folder_ / "target"), "mine");
+  EXPECT_FALSE(append_to_logs({{folder_ / "link", "==== end\n"}}));
+  EXPECT_FALSE(read_log_ends({folder_ / "pipe"}).at(0));
+}
+
+TEST_F(LogDirectory, AnOpenLogIsAppendedToAndBlocks) {
+  write(folder_ / "log", "first\n");
+  const UniqueFd log = open_log(folder_ / "log");
+  EXPECT_EQ(fcntl(log.get(), F_GETFL) & (O_APPEND | O_NONBLOCK), O_APPEND);
 }
 
 TEST_F(LogDirectory, TheFollowedLogIsTheOneThatThePlanNames) {
   ProcessPlan plan;
-  EXPECT_TRUE(open_followed_logs(plan, {}, false, false).empty());
+  EXPECT_TRUE(followed_logs(plan, {}, false).empty());
   plan.processes = {{.role = Role::Server, .rank = 0, .log_path = folder_ / "serverlog.0"},
                     {.role = Role::Trainer, .rank = 4, .log_path = folder_ / "workerlog.4"}};
   plan.followed = 1;
-  const auto followed = open_followed_logs(plan, {"s0", "s1"}, false, false);
+  const auto followed = followed_logs(plan, {"s0", "s1"}, false);
   ASSERT_EQ(followed.size(), 1U);
   EXPECT_EQ(followed[0].process, (ProcessName{Role::Trainer, 4}));
   EXPECT_EQ(followed[0].start_line, "s1");
-  EXPECT_EQ(open_followed_logs(plan, {"s0", "s1"}, true, false).size(), 2U);
+  EXPECT_EQ(followed_logs(plan, {"s0", "s1"}, true).size(), 2U);
 }
 
 }  // namespace
