@@ -5,6 +5,7 @@ import collections
 import multiprocessing
 import os
 import pathlib
+import queue
 import random
 import shutil
 import subprocess
@@ -48,8 +49,9 @@ def keys(seed, count, modes, faults):
 
 
 class Series:
-    def __init__(self, jobs, stop_at=0, tells_all=False):
-        self._jobs, self._stop_at, self._tells_all = jobs, stop_at, tells_all
+    def __init__(self, jobs, *, stop_at=0, seconds=0, tells_all=False):
+        """Ends early after so many bad runs, or after so long."""
+        self._jobs, self._stop_at, self._seconds, self._tells_all = jobs, stop_at, seconds, tells_all
 
     def run(self, all_keys):
         """The results, in the order in which the runs ended; bad ones are told at once."""
@@ -76,7 +78,11 @@ class Series:
     def _gather(self, done, count, workers):
         results, bad, began = [], 0, time.monotonic()
         while len(results) < count and not (self._stop_at and bad >= self._stop_at):
-            result = done.get()
+            try:
+                left = began + self._seconds - time.monotonic() if self._seconds else None
+                result = done.get(timeout=left and max(0.0, left))
+            except queue.Empty:
+                break
             results.append(result)
             bad += bool(result.problems)
             if result.problems or self._tells_all:
