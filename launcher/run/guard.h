@@ -29,6 +29,7 @@ struct GuardSettings {
   std::chrono::milliseconds grace{0};
   std::string log_dir{};  // made where it is missing; empty: there are no logs
   bool log_overwrite = false;
+  bool must_own_logs = false;  // false: where another job does not let go of a log, both write
   std::vector<PodFile> files{};
   bool own_session = true;     // false: a trainer needs the terminal, which belongs to our session
   bool lend_terminal = false;  // the trainer with stdin becomes the terminal's foreground group

@@ -10,14 +10,21 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "launcher/job/errors.h"
 #include "launcher/os/replace_file.h"
 #include "launcher/run/guard_process.h"
 #include "launcher/run/log_directory.h"
+#include "launcher/run/log_lock.h"
 
 namespace paddle_launch {
 namespace {
+
+constexpr std::chrono::seconds kBeyondTheGrace{5};
+constexpr std::chrono::milliseconds kBetweenTries{50};
 
 std::int64_t size_of(int log) {
   struct stat status {};
@@ -32,6 +39,8 @@ void GuardProcess::open_for_workers() {
     for (const ProcessSpec& spec : plan_.processes) {
       logs_.push_back(spec.log_path.empty() ? UniqueFd() : open_log(spec.log_path));
     }
+    lock_logs();
+    if (phase_ != Phase::Running) return;
     if (settings_.log_overwrite) empty_logs();
     write_files();
   } catch (const UsageError& error) {
@@ -49,6 +58,47 @@ void GuardProcess::open_for_workers() {
   unsent_.push_back({.kind = GuardReport::Kind::Opened});
   send_reports();
   take_early_orders(std::chrono::milliseconds(0));
+}
+
+void GuardProcess::lock_logs() {
+  bool is_told = false;
+  for (std::size_t i = 0; i < logs_.size() && phase_ == Phase::Running; ++i) {
+    if (!logs_[i]) continue;
+    const LockTry result = try_lock(logs_[i].get(), settings_.grace);
+    if (result == LockTry::Taken) wait_for_holder(i);
+    if (result != LockTry::NotSupported || std::exchange(is_told, true)) continue;
+    say(GuardReport::Kind::Warns,
+        fmt::format("the disk of {} has no locks: nobody sees to it that no other job writes there",
+                    settings_.log_dir));
+  }
+}
+
+// Who only stops is waited for. A job that runs since an earlier round goes on in any case.
+void GuardProcess::wait_for_holder(std::size_t index) {
+  const std::string& path = plan_.processes[index].log_path;
+  while (phase_ == Phase::Running &&
+         try_lock(logs_[index].get(), settings_.grace) == LockTry::Taken) {
+    const auto holder = holder_of(logs_[index].get());
+    const bool may_let_go = !holder || holder->may_let_go;
+    if (holder && may_let_go && !logs_free_until_) {
+      const auto patience = holder->grace + kBeyondTheGrace;
+      logs_free_until_ = Clock::now() + patience;
+      say(GuardReport::Kind::WaitsFor,
+          fmt::format("waiting for {} to let go of the log {}, {} s at most", holder->text, path,
+                      std::chrono::ceil<std::chrono::seconds>(patience).count()));
+    }
+    if (holder && (!may_let_go || Clock::now() >= *logs_free_until_)) {
+      const std::string text = fmt::format("the log {} is in use by {}", path, holder->text);
+      if (settings_.must_own_logs) {
+        throw UsageError(text +
+                         "; wait for its end, or give this job a directory of its own with "
+                         "--log_dir=NAME");
+      }
+      if (!std::exchange(shares_logs_, true)) say(GuardReport::Kind::Warns, text);
+      return;
+    }
+    take_early_orders(kBetweenTries);
+  }
 }
 
 void GuardProcess::empty_logs() const {

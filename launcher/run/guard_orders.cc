@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the guard does on the launcher's order: stop, kill, freeze, pass a signal on. The start of
 // those that were held back is in guard_start.cc.
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 
 #include "launcher/os/children.h"
 #include "launcher/run/guard_process.h"
+#include "launcher/run/log_lock.h"
 
 namespace paddle_launch {
 namespace {
@@ -41,6 +43,7 @@ void GuardProcess::obey(const GuardOrder& order) {
       unsent_.push_back({.kind = GuardReport::Kind::Obeys});
       deadline_ = Clock::now() + kPatienceWithSigkill;
       phase_ = Phase::Killing;
+      prctl(PR_SET_NAME, kStoppingGuard);
       return;
     case GuardOrder::Kind::Signal:
       for (const Worker& worker : workers_) {
@@ -82,6 +85,7 @@ void GuardProcess::stop() {
   if (phase_ != Phase::Running) return;
   reap();  // whoever ended before this moment ended by itself
   phase_ = Phase::Stopping;
+  prctl(PR_SET_NAME, kStoppingGuard);
   deadline_ = Clock::now() + settings_.grace;
   for (Worker& worker : workers_) {
     if (worker.pid <= 0) continue;

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ class GuardProcess {
   void leave_the_launchers_world();
   void keep_the_consoles_descriptors();
   void open_for_workers();
+  void lock_logs();
+  void wait_for_holder(std::size_t index);
   void empty_logs() const;
   void write_files();
   void say(GuardReport::Kind kind, const std::string& text);
@@ -80,7 +83,7 @@ class GuardProcess {
   // For processes without a log, until the last is started.
   UniqueFd console_output_;
   UniqueFd console_errors_;
-  // Of each worker; none where it writes to the console.
+  // Of each worker, to the end: closing one gives its lock back. None: it writes to the console.
   std::vector<UniqueFd> logs_;
   std::vector<GuardOrder> early_orders_;  // came before the first process was started
   std::vector<Worker> workers_;
@@ -88,6 +91,8 @@ class GuardProcess {
   std::vector<GuardReport> unsent_;
   Phase phase_ = Phase::Running;
   Clock::time_point deadline_{};  // end of the grace, later of our patience with SIGKILL
+  std::optional<Clock::time_point> logs_free_until_{};  // how long others may take to let go
+  bool shares_logs_ = false;                            // and says so once
   bool launcher_alive_ = true;
   bool grace_renewed_ = false;
   bool rest_held_back_ = false;

@@ -166,6 +166,7 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
   Guard guard(processes, {.grace = job.grace,
                           .log_dir = plan.log_dir,
                           .log_overwrite = log_overwrite,
+                          .must_own_logs = ties.rounds.state.number == 0,
                           .files = shared_files(plan),
                           .own_session = !lends_terminal,
                           .lend_terminal = lends_terminal,

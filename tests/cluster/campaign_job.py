@@ -158,8 +158,8 @@ def _process(job, host, pid):
 
 def _kind_of(pid, parent):
     name = comm(pid)
-    if name == "pl-guard":  # or a trainer that is not executed yet
-        return "trainer" if comm(parent) == "pl-guard" else "guard"
+    if name.startswith("pl-guard"):  # or a trainer that is not executed yet
+        return "trainer" if comm(parent).startswith("pl-guard") else "guard"
     if name == "pl-console":
         return "console"
     if name.endswith("keeper"):

@@ -56,9 +56,9 @@ class Launch:
             raise AssertionError(f"the launcher did not end within {seconds:.0f} s\n{self.told()}\n{text}") from None
 
     def part(self, name):
-        """The launcher's helper process of that name (pl-guard, pl-console)."""
+        """The launcher's helper process of that name (pl-guard, pl-console); a guard that stops has a longer one."""
         def look():
-            return next((pid for pid in children(self.pid) if comm(pid) == name), None)
+            return next((pid for pid in children(self.pid) if (comm(pid) or "").startswith(name)), None)
         return wait_until(look, lambda: f"no {name} below {self.pid}:\n{describe(children(self.pid))}\n{self.told()}")
 
     def guard(self):
