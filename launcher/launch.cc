@@ -23,6 +23,7 @@
 #include "launcher/steps/company.h"
 #include "launcher/steps/elastic_job.h"
 #include "launcher/steps/end_on_signal.h"
+#include "launcher/steps/job_gift.h"
 #include "launcher/steps/launch_failure.h"
 #include "launcher/steps/meeting.h"
 #include "launcher/steps/nccl_gift.h"
@@ -150,7 +151,11 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
     return get_ready(job, env, here, company);
   }();
   const bool is_dry = job.dry_run != DryRun::No;
-  if (is_dry && !company.is_scheduled()) return {show_assumed_plan(job, env, here, ready, around)};
+  NamedLogs logs(job);
+  if (is_dry && !company.is_scheduled()) {
+    logs.assume(ready.preparation);
+    return {show_assumed_plan(job, env, here, ready, around)};
+  }
 
   const Job whole{command, env, around, here, loop, signals, sigchld_was_ignored, company};
   Remarks remarks{.notices = command.notices, .warnings = command.warnings};
@@ -164,13 +169,16 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
     elastic.emplace(loop, job, env, here, ready.me, remarks.notices);
     rounds.watch = elastic->watch();
   }
-  const auto gift = [&] { return on_gpus ? nccl->maker(job, env, program) : GiftMaker(); };
+  const auto gift = [&] {
+    return logs.maker(ready.preparation, on_gpus ? nccl->maker(job, env, program) : GiftMaker());
+  };
   Met met = elastic ? elastic->meet({}, make_claim(job, here, ready.me, company, ""),
                                     ready.preparation.offer, gift())
                     : meet(loop, job, env, here, company, ready, gift(), remarks.notices);
   if (job.check) return {check_network(loop, met, here.host_name, company.speaks())};
   for (;;) {
     waiting.reset();
+    logs.take(met.gift, ready.preparation);
     const RoundEnd end = play(whole, ready, met, std::exchange(remarks, {}), rounds);
     if (!end.next) {
       if (elastic) elastic->leave(met.channel->is_hub() && !end.leaves);

@@ -13,8 +13,8 @@ namespace paddle_launch {
 struct OtherProcess {
   pid_t pid = 0;
   pid_t parent = 0;
-  std::string name;     // as the kernel shows it, 15 bytes at most
-  std::string command;  // as typed, without control bytes, cut where it is long
+  std::string name{};     // as the kernel shows it, 15 bytes at most
+  std::string command{};  // as typed, without control bytes, cut where it is long
   std::time_t since = 0;
 };
 

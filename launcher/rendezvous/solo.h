@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "launcher/channel/solo_channel.h"
 #include "launcher/os/ipv4.h"
@@ -14,10 +16,12 @@ class Solo final : public Rendezvous {
  public:
   Met meet(const PodClaim& /*claim*/, const PodOffer& mine, const GiftMaker& gift) override {
     const int trainers = static_cast<int>(mine.trainers.size());
+    // Before the rest: g++ 12 destroys a list twice when an exception leaves the braces around it.
+    std::string given = gift ? gift(trainers, kLoopback) : std::string();
     return {.roster = {.pods = {mine}, .mine = 0},
             .channel = std::make_unique<SoloChannel>(),
             .warnings = {},
-            .gift = gift ? gift(trainers, kLoopback) : std::string()};
+            .gift = std::move(given)};
   }
 };
 

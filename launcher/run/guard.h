@@ -30,6 +30,7 @@ struct GuardSettings {
   std::string log_dir{};  // made where it is missing; empty: there are no logs
   bool log_overwrite = false;
   bool must_own_logs = false;  // false: where another job does not let go of a log, both write
+  bool is_named = false;       // --log_dir=auto: `latest` beside the directory points to it
   std::vector<PodFile> files{};
   bool own_session = true;     // false: a trainer needs the terminal, which belongs to our session
   bool lend_terminal = false;  // the trainer with stdin becomes the terminal's foreground group

@@ -19,6 +19,7 @@
 #include "launcher/run/guard_process.h"
 #include "launcher/run/log_directory.h"
 #include "launcher/run/log_lock.h"
+#include "launcher/run/named_logs.h"
 
 namespace paddle_launch {
 namespace {
@@ -109,6 +110,10 @@ void GuardProcess::empty_logs() const {
 }
 
 void GuardProcess::write_files() {
+  if (settings_.is_named) {
+    if (const auto problem = point_latest_to(settings_.log_dir))
+      say(GuardReport::Kind::Warns, *problem);
+  }
   for (const PodFile& file : settings_.files) {
     const auto problem = replace_file(file.path, file.text, file.mode);
     if (problem && file.is_needed) throw LaunchError(*problem);

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "launcher/plan/nccl_env.h"
+#include "launcher/run/named_logs.h"
 #include "launcher/tell/banner.h"
 
 namespace paddle_launch {
@@ -27,6 +28,9 @@ void set_argument(Arguments& arguments, const std::string& key, const std::strin
 Arguments resolved_arguments(const JobSpec& job, const PodPlan& plan) {
   auto arguments = job.arguments;
   if (plan.processes.nodes > 1 && !job.ips_given) set_argument(arguments, "ips", plan.hosts);
+  if (job.log_dir == kNamedLogs && !plan.log_dir.empty()) {
+    set_argument(arguments, "log_dir", plan.log_dir);
+  }
   if (job.servers) return arguments;
   std::vector<std::string> names;
   for (const ProcessSpec& spec : plan.processes.processes) {

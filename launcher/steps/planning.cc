@@ -10,6 +10,7 @@
 #include "launcher/plan/parameter_server.h"
 #include "launcher/plan/server_world.h"
 #include "launcher/plan/world.h"
+#include "launcher/steps/job_gift.h"
 #include "launcher/steps/nccl_gift.h"
 
 namespace paddle_launch {
@@ -48,7 +49,7 @@ PodPlan plan_pod(const JobSpec& job, const Environment& env, const Preparation& 
                                    .under_scheduler = under_scheduler,
                                    .rpc = job.mode == Mode::Rpc,
                                    .round = round,
-                                   .more = nccl_variables(unpack_gift(gift))};
+                                   .more = nccl_variables(unpack_gift(unpack_job_gift(gift).nccl))};
   const bool has_terminal = isatty(STDIN_FILENO) == 1;
   PodPlan plan;
   if (!job.servers) {

@@ -11,6 +11,7 @@
 #include "launcher/os/own_directory.h"
 #include "launcher/os/side_process.h"
 #include "launcher/run/log_directory.h"
+#include "launcher/run/named_logs.h"
 #include "launcher/site/choose_cards.h"
 #include "launcher/site/program.h"
 #include "launcher/site/topology.h"
@@ -128,7 +129,10 @@ void look_at_log_directory(const std::string& directory) {
 Preparation prepare_files(const JobSpec& job, const Environment& env, bool is_awaited) {
   Preparation ready;
   ready.program = find_program(job.script, env, own_directory().string());
-  if (job.console != ConsoleMode::Direct) ready.log_dir = absolute_directory(job.log_dir);
+  if (job.console != ConsoleMode::Direct) {
+    const bool is_named = job.log_dir == kNamedLogs;
+    ready.log_dir = absolute_directory(is_named ? std::string(kParentOfNamedLogs) : job.log_dir);
+  }
   if (job.report) check_report_file(*job.report);
   ready.open_files_given = raise_open_files();
   if (is_awaited && job.dry_run == DryRun::No && !job.check && !ready.log_dir.empty()) {

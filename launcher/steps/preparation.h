@@ -21,7 +21,9 @@ namespace paddle_launch {
 
 struct Preparation {
   Program program{};
-  std::string log_dir{};  // absolute; empty: there are no logs
+  // Absolute; empty: there are no logs. With --log_dir=auto the parent, until its name is known.
+  std::string log_dir{};
+  bool has_named_logs = false;  // --log_dir=auto, and the name is known
   PodOffer offer{};
   std::vector<std::vector<int>> cpus{};  // --bind: of each trainer
   CardsOfNode cards{};                   // in a job with parameter servers: for the workers

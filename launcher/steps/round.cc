@@ -17,6 +17,7 @@
 #include "launcher/os/signals.h"
 #include "launcher/run/console.h"
 #include "launcher/run/log_directory.h"
+#include "launcher/run/named_logs.h"
 #include "launcher/run/terminal.h"
 #include "launcher/site/kernel_facts.h"
 #include "launcher/steps/acts.h"
@@ -167,6 +168,8 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
                           .log_dir = plan.log_dir,
                           .log_overwrite = log_overwrite,
                           .must_own_logs = ties.rounds.state.number == 0,
+                          .is_named = job.log_dir == kNamedLogs && plan.first_on_node &&
+                                      !plan.log_dir.empty() && ties.rounds.state.number == 0,
                           .files = shared_files(plan),
                           .own_session = !lends_terminal,
                           .lend_terminal = lends_terminal,

@@ -68,6 +68,22 @@ class StartTest(StartCase):
             for rank in self.ranks_of(host):
                 self.assertEqual(LINE.findall(self.trainer_bytes(rank).decode()), [(str(rank), "8", host)])
 
+    def test_log_dir_auto_is_named_by_the_first_node(self):
+        for shared in (True, False):
+            with self.subTest(shared=shared):
+                places = {host: self.dir / ("shared" if shared else f"own.{host}") for host in self.names}
+                for place in places.values():
+                    place.mkdir(exist_ok=True)
+                runs = {host: self.start_on(host, f"--ips={self.ips}", "--nproc_per_node=2", "--log_dir=auto", SH, "-c",
+                                            RECORD, cwd=place) for host, place in places.items()}
+                self.assert_all_end(runs, 0)
+                names = {os.readlink(place / "log/latest") for place in places.values()}
+                self.assertEqual(len(names), 1, names)
+                for host, place in places.items():
+                    self.assertEqual(set(os.listdir(place / "log")), {"latest", *names})
+                    for rank in self.ranks_of(host):
+                        self.assertTrue((place / "log/latest" / f"workerlog.{rank}").is_file())
+
     def test_console_all_shows_the_own_ranks(self):
         runs = self.start_nodes("--console=all", SH, "-c", RECORD)
         self.assert_all_end(runs, 0)
