@@ -6,11 +6,13 @@
     done = mpi.run(mpi.hydra([program], per_host=1))
 """
 
+import contextlib
+
 from front_end import OPEN_MPI, FrontEnd, require_programs
 from host_set import INTERFACE
 from test_hosts import HERE
 
-AGENT = str(HERE / "mpirun_agent")
+AGENT = "/tmp/mpirun_agent"  # of each host: mpirun takes a path with a space for a command with an argument
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1}
 
 
@@ -25,6 +27,9 @@ def require_mpich():
 class MpiRun(FrontEnd):
     def __init__(self, hosts):
         super().__init__(hosts, {**AS_ROOT, **OPEN_MPI})
+        for host in hosts.names:
+            with contextlib.suppress(FileExistsError):
+                hosts.path(host, AGENT).symlink_to(HERE / "mpirun_agent")
 
     def openmpi(self, words, *, per_host=1, options=()):
         """The command that starts so many processes on each host, host by host."""

@@ -6,6 +6,7 @@ import collections
 import os
 import pathlib
 import re
+import shlex
 import shutil
 
 from surroundings_case import SurroundingsCase
@@ -40,7 +41,7 @@ class SchedulerCase(SurroundingsCase):
 
     def wrapper(self, name, text):
         """A program that does this first and then becomes the launcher."""
-        return str(self.write(name, f'#!/bin/sh\n{text}\nexec {binary()} "$@"\n', 0o755))
+        return str(self.write(name, f'#!/bin/sh\n{text}\nexec {shlex.quote(binary())} "$@"\n', 0o755))
 
     def only_on(self, host, text):
         """A wrapper that does it there, and nothing elsewhere."""
