@@ -8,9 +8,9 @@ moment it is there: connections that are reset, garbage, a good beginning and th
 
 A port of a test host is attacked from another host of the set, one of loopback from its own host. On this machine only
 processes with the test's mark are looked at, and only loopback is used. Trainers have the ports of their own left alone
-unless trainers=True. All that is thrown is bounded: see visits.py, and MOST_SECONDS.
+unless trainers=True, and so have MPI and PMIx, in the process that meets through them, with mpi=False. All that is thrown is bounded: see visits.py, and MOST_SECONDS.
 
-As a program:  port_attack.py BINARY SET|- MARK|- all|ours SEED, until stdin ends; prints "there", then the visits.
+As a program:  port_attack.py BINARY SET|- MARK|- SEED [trainers] [mpi], until stdin ends; prints "there", then the visits.
 """
 
 import collections
@@ -39,9 +39,9 @@ ANY = "0.0.0.0"
 class PortAttack:
     """For tests; the attack is a process of its own, so that a busy test does not slow it down."""
 
-    def __init__(self, hosts=None, mark=None, *, trainers=False, seed=0, program=None):
-        self._words = [str(program or os.environ["PADDLE_LAUNCH_BINARY"]), hosts or "-", str(mark or "-"),
-                       "all" if trainers else "ours", str(seed)]
+    def __init__(self, hosts=None, mark=None, *, trainers=False, mpi=True, seed=0, program=None):
+        self._words = [str(program or os.environ["PADDLE_LAUNCH_BINARY"]), hosts or "-", str(mark or "-"), str(seed),
+                       *(["trainers"] if trainers else []), *(["mpi"] if mpi else [])]
         self.visits = {}
 
     def __enter__(self):
@@ -66,11 +66,11 @@ class PortAttack:
 
 
 class Attack:
-    def __init__(self, binary, hosts, mark, trainers, seed):
+    def __init__(self, binary, hosts, mark, seed, whose):
         found = os.stat(binary)
         self._binary = (found.st_dev, found.st_ino)
         self._mark = f"{MARK}={mark}".encode()
-        self._trainers = trainers
+        self._whose = whose
         self._some = random.Random(seed)
         self._places = {"here": (Network(), None)} if mark != "-" else {}
         if hosts != "-":
@@ -127,7 +127,7 @@ class Attack:
         owned = set()
         for pid in filter(is_ours, map(int, filter(str.isdigit, os.listdir("/proc")))):
             held = inodes & sockets_of(pid)
-            if held:
+            if held and ("mpi" in self._whose or not uses_mpi(pid)):
                 owned |= held - self._held_above(pid)
         return owned
 
@@ -150,7 +150,7 @@ class Attack:
         return target
 
     def _is_ours(self, pid):
-        return any(map(self._is_launcher, host_set.ancestors(pid) if self._trainers else [pid]))
+        return any(map(self._is_launcher, host_set.ancestors(pid) if "trainers" in self._whose else [pid]))
 
     def _is_ours_here(self, pid):
         with contextlib.suppress(OSError):
@@ -165,9 +165,15 @@ class Attack:
         return False
 
 
-def main(binary, hosts, mark, whose, seed):
+def uses_mpi(pid):
+    with contextlib.suppress(OSError):
+        return any(name in pathlib.Path(f"/proc/{pid}/maps").read_text() for name in ("/libmpi", "/libpmix"))
+    return True  # gone
+
+
+def main(binary, hosts, mark, seed, *whose):
     """The attack is a thread, and it is the thread that goes from network to network: the process is on no host."""
-    attack = Attack(binary, hosts, mark, whose == "all", int(seed))
+    attack = Attack(binary, hosts, mark, int(seed), whose)
     ended = threading.Event()
     visits = []
     thread = threading.Thread(target=lambda: visits.append(attack.run(ended.is_set)))
