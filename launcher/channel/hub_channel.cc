@@ -142,6 +142,7 @@ void HubChannel::lose(int member, const std::string& why) {
   if (decided_) return;
   members_.erase(found);
   awaited_.erase(node);
+  if (events_.lost) return events_.lost(pod_lost(node, account(node).host, why));
   // Whoever has told its end, or why it stops, may go.
   if (account(node).ending || account(node).cause) return decide_when_complete();
   if (done_) {

@@ -25,6 +25,8 @@ class JobChannel {
     std::function<void(const JobVerdict&)> verdict;
     std::function<void(const std::string&)> remark;
     std::function<void(int node, const Message&)> other;  // what --check and parameter servers say
+    // Of the hub, for whom the loss of a node is no reason to stop (--check): instead of a stop.
+    std::function<void(const StopCause&)> lost{};
   };
 
   // Asked once, where the verdict is made: whether the job goes on. `hub_is_lost`: the verdict is

@@ -41,6 +41,7 @@ struct LinkCheck {
   std::vector<CheckedNode> nodes{};  // in the roster's order
   std::vector<LinkTry> tries{};      // every ordered pair of different nodes
   std::vector<int> silent{};         // nodes that were lost during the check
+  int seen_by = -1;  // without a hub only this node's own tries are known; -1: everybody's
 
   bool operator==(const LinkCheck&) const = default;
 };

@@ -3,22 +3,22 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
-#include "launcher/channel/link.h"
-#include "launcher/job/errors.h"
 #include "launcher/os/name_lookup.h"
 #include "launcher/os/tcp.h"
 
 namespace paddle_launch {
 namespace {
 
-constexpr std::size_t kTriesAtOnce = 64;
-constexpr std::chrono::seconds kTryTime{5};
 constexpr std::chrono::seconds kLookUpTime{5};
-// For everything: a node that is stopped, or hangs, does not hold up the table for ever.
-constexpr std::chrono::seconds kWholeTime{120};
+// From the roster to open ports; whoever needs longer is tried all the same.
+constexpr std::chrono::seconds kTimeToOpenPorts{15};
+// A row's way to the hub, from a host that is busy.
+constexpr std::chrono::seconds kWayOfARow{5};
+constexpr std::chrono::seconds kLongestForRows{120};
 constexpr int kBacklog = 256;
 
 CheckedNode checked_node(const PodOffer& pod) {
@@ -49,7 +49,7 @@ LinkChecker::LinkChecker(EventLoop& loop, JobChannel& channel, const Roster& ros
       roster_(roster),
       mine_(static_cast<int>(roster.mine)),
       machine_(std::move(machine)),
-      late_(loop),
+      tries_(loop, mine_, [this](const std::vector<LinkTry>& tries) { on_own_row(tries); }),
       deadline_(loop) {
   for (int node = 0; node < static_cast<int>(roster_.pods.size()); ++node) {
     result_.nodes.push_back(checked_node(roster_.pods[static_cast<std::size_t>(node)]));
@@ -60,24 +60,24 @@ LinkChecker::LinkChecker(EventLoop& loop, JobChannel& channel, const Roster& ros
 
 LinkChecker::~LinkChecker() {
   for (const UniqueFd& listener : listeners_) loop_.forget(listener.get());
-  for (const auto& attempt : trying_) loop_.forget(attempt.first);
 }
 
 LinkCheck LinkChecker::run() {
   open_ports();
-  channel_.set_events({.stop = [this](const StopCause& cause) { lose(cause); },
-                       .kill = [] {},
-                       .verdict = [](const JobVerdict&) {},
-                       .remark = [](const std::string&) {},
-                       .other = [this](int node, const Message& message) { take(node, message); }});
+  channel_.set_events(
+      {.stop = [this](const StopCause& cause) { on_lost_hub(cause); },
+       .kill = [] {},
+       .verdict = [](const JobVerdict&) {},
+       .remark = [](const std::string&) {},
+       .other = [this](int node, const Message& message) { on_message(node, message); },
+       .lost = [this](const StopCause& cause) { on_lost_node(cause.node); }});
   if (channel_.is_hub()) {
-    deadline_.set(kWholeTime, [this] { give_up_on_silent_ones(); });
-    take(mine_, CheckReadyMessage{machine_});
+    deadline_.set(kTimeToOpenPorts, [this] { begin(); });
+    on_message(mine_, CheckReadyMessage{machine_});
   } else {
     channel_.tell(CheckReadyMessage{machine_});
   }
-  loop_.run();
-  if (hub_lost_) throw NodeMissing(*hub_lost_);
+  while (phase_ != Phase::Over) loop_.run();
   return result_;
 }
 
@@ -96,122 +96,86 @@ void LinkChecker::open_ports() {
   }
 }
 
-void LinkChecker::take(int node, const Message& message) {
+void LinkChecker::on_message(int node, const Message& message) {
   if (const auto* ready = std::get_if<CheckReadyMessage>(&message)) {
     result_.nodes.at(static_cast<std::size_t>(node)).machine = ready->machine;
     not_ready_.erase(node);
-    give_sign_when_all_are_ready();
+    begin_when_all_are_ready();
   } else if (std::holds_alternative<CheckGoMessage>(message)) {
-    begin_tries();
+    begin();
   } else if (const auto* row = std::get_if<CheckRowMessage>(&message)) {
-    take_row(node, row->tries);
+    on_row(node, row->tries);
   } else if (const auto* done = std::get_if<CheckDoneMessage>(&message)) {
     result_ = done->check;
-    loop_.stop();
+    end();
   }
 }
 
-void LinkChecker::lose(const StopCause& cause) {
-  if (!channel_.is_hub()) {
-    hub_lost_ = cause.text;
-    return loop_.stop();
-  }
-  result_.silent.push_back(cause.node);
-  not_ready_.erase(cause.node);
-  rows_missing_.erase(cause.node);
-  give_sign_when_all_are_ready();
+void LinkChecker::on_lost_node(int node) {
+  if (phase_ == Phase::Over) return;
+  result_.silent.push_back(node);
+  not_ready_.erase(node);
+  rows_missing_.erase(node);
+  begin_when_all_are_ready();
   report_when_all_rows_are_in();
 }
 
-void LinkChecker::give_sign_when_all_are_ready() {
-  if (!not_ready_.empty() || !row_.empty()) return;
-  channel_.tell(CheckGoMessage{});
-  begin_tries();
+// The others may have lost it as well, and try our ports now: these stay open for a try's time.
+void LinkChecker::on_lost_hub(const StopCause& cause) {
+  if (phase_ == Phase::Over) return;
+  result_.silent = {cause.node};
+  result_.seen_by = mine_;
+  deadline_.set(kTryTime, [this] { end_without_hub(); });
+  begin();
 }
 
-void LinkChecker::begin_tries() {
+void LinkChecker::end_without_hub() {
+  if (phase_ == Phase::OwnRowIsIn) end();
+}
+
+void LinkChecker::begin_when_all_are_ready() {
+  if (not_ready_.empty()) begin();
+}
+
+void LinkChecker::begin() {
+  if (phase_ != Phase::OpeningPorts) return;
+  phase_ = Phase::Trying;
+  if (channel_.is_hub()) {
+    channel_.tell(CheckGoMessage{});
+    deadline_.set(time_for_rows(), [this] { give_up_on_silent_ones(); });
+  }
   std::vector<std::string> hosts;
   for (const PodOffer& pod : roster_.pods) hosts.push_back(pod.host);
   const std::vector<NameAnswer> answers = look_up(hosts, kLookUpTime);
   for (int to = 0; to < static_cast<int>(hosts.size()); ++to) {
-    const NameAnswer& answer = answers.at(static_cast<std::size_t>(to));
-    if (to != mine_) queue_tries(to, answer.addresses, answer.problem);
-  }
-  begin_some();
-}
-
-void LinkChecker::queue_tries(int to, const std::vector<std::uint32_t>& addresses,
-                              const std::string& problem) {
-  row_[to] = LinkTry{.from = mine_, .to = to};
-  if (addresses.empty()) return note(to, 0, 0, "its name is not known here: " + problem);
-  for (const int port : ports_of(roster_.pods.at(static_cast<std::size_t>(to)))) {
-    waiting_.push_back({.to = to, .address = addresses.front(), .port = port});
-  }
-}
-
-void LinkChecker::begin_some() {
-  while (!waiting_.empty() && trying_.size() < kTriesAtOnce) {
-    Attempt attempt = std::move(waiting_.front());
-    waiting_.pop_front();
-    attempt.begun = EventLoop::Clock::now();
-    try {
-      attempt.socket = begin_connect(attempt.address, attempt.port);
-    } catch (const std::system_error& error) {
-      note(attempt.to, attempt.port, 0, connection_problem(error.code().value()));
-      continue;
+    const auto place = static_cast<std::size_t>(to);
+    const NameAnswer& answer = answers.at(place);
+    if (to == mine_) continue;
+    if (answer.addresses.empty()) {
+      tries_.add_failed(to, "its name is not known here: " + answer.problem);
+    } else {
+      tries_.add(to, answer.addresses.front(), ports_of(roster_.pods.at(place)));
     }
-    const int fd = attempt.socket.get();
-    trying_.emplace(fd, std::move(attempt));
-    loop_.on_writable(fd, [this, fd] {
-      const int error = connect_result(fd);
-      finish(fd, error == 0 ? "" : connection_problem(error));
-      begin_some();
-    });
   }
-  if (trying_.empty()) return hand_in();
-  if (!late_.is_set()) late_.set(kTryTime, [this] { finish_late_ones(); });
+  tries_.begin();
 }
 
-void LinkChecker::finish(int fd, const std::string& problem) {
-  const auto found = trying_.find(fd);
-  const Attempt& attempt = found->second;
-  const std::chrono::duration<double, std::milli> took = EventLoop::Clock::now() - attempt.begun;
-  note(attempt.to, attempt.port, took.count(), problem);
-  loop_.forget(fd);
-  trying_.erase(found);
+// As long as a node needs that gets no answer from anybody: who says nothing for longer is silent.
+std::chrono::seconds LinkChecker::time_for_rows() const {
+  std::size_t ports = 0;
+  for (const PodOffer& pod : roster_.pods) ports += ports_of(pod).size();
+  return std::min(kLookUpTime + LinkTries::longest(ports) + kWayOfARow, kLongestForRows);
 }
 
-void LinkChecker::finish_late_ones() {
-  std::vector<int> late;
-  const auto now = EventLoop::Clock::now();
-  for (const auto& [fd, attempt] : trying_) {
-    if (now - attempt.begun >= kTryTime) late.push_back(fd);
-  }
-  const std::string silence = "no answer in " + std::to_string(kTryTime.count()) + " s";
-  for (const int fd : late) finish(fd, silence);
-  begin_some();
-}
-
-// A link is as good as the worst of its ports.
-void LinkChecker::note(int to, int port, double ms, const std::string& problem) {
-  LinkTry& link = row_[to];
-  const bool is_worse =
-      problem.empty() ? link.problem.empty() && ms >= link.ms : link.problem.empty();
-  if (!is_worse) return;
-  link.port = port;
-  link.ms = ms;
-  link.problem = problem;
-}
-
-void LinkChecker::hand_in() {
-  late_.stop();
-  std::vector<LinkTry> tries;
-  for (const auto& link : row_) tries.push_back(link.second);
-  if (channel_.is_hub()) return take_row(mine_, tries);
+void LinkChecker::on_own_row(const std::vector<LinkTry>& tries) {
+  phase_ = Phase::OwnRowIsIn;
+  if (channel_.is_hub()) return on_row(mine_, tries);
   channel_.tell(CheckRowMessage{tries});
+  result_.tries = tries;
+  if (result_.seen_by >= 0 && !deadline_.is_set()) end();
 }
 
-void LinkChecker::take_row(int node, const std::vector<LinkTry>& tries) {
+void LinkChecker::on_row(int node, const std::vector<LinkTry>& tries) {
   if (!rows_missing_.contains(node)) return;
   for (LinkTry link : tries) {
     link.from = node;
@@ -236,6 +200,11 @@ void LinkChecker::report_when_all_rows_are_in() {
     }
   }
   channel_.tell(CheckDoneMessage{result_});
+  end();
+}
+
+void LinkChecker::end() {
+  phase_ = Phase::Over;
   loop_.stop();
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "launcher/job/errors.h"
 #include "launcher/rendezvous/link_checker.h"
 #include "launcher/tell/check_table.h"
 
@@ -11,9 +12,11 @@ namespace paddle_launch {
 int check_network(EventLoop& loop, const Met& met, const std::string& machine, bool speaks) {
   const LinkCheck check = LinkChecker(loop, *met.channel, met.roster, machine).run();
   met.channel->close();
-  if (speaks) std::fputs(check_table(check).c_str(), stdout);
+  // Without its hub every node has a table of its own.
+  if (speaks || check.seen_by >= 0) std::fputs(check_table(check).c_str(), stdout);
   const bool written = std::fflush(stdout) == 0;
-  return all_links_work(check) && written ? 0 : 1;
+  const int status = check_status(check);
+  return written || status != 0 ? status : kLaunchErrorStatus;
 }
 
 }  // namespace paddle_launch

@@ -9,8 +9,8 @@
 
 namespace paddle_launch {
 
-// Every pair of nodes connects to each other's ports; the table is printed where `speaks`. Returns
-// the exit status.
+// Every pair of nodes connects to each other's ports; the table is printed where `speaks`, and
+// by everybody who lost the hub. Returns the exit status.
 int check_network(EventLoop& loop, const Met& met, const std::string& machine, bool speaks);
 
 }  // namespace paddle_launch

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/job/errors.h"
 #include "launcher/tell/checked_links.h"
 #include "launcher/tell/columns.h"
 #include "launcher/tell/network_advice.h"
@@ -65,13 +66,18 @@ std::string what_it_has(const CheckedNode& node) {
   return counted(node.trainers, "trainer");
 }
 
+std::string state_of(const LinkCheck& check, std::size_t node) {
+  if (is_silent(check, node)) return "lost during the check";
+  if (check.seen_by < 0) return clock_text(check.nodes[node].wall_clock);
+  return place(check.seen_by) == node ? "this node" : "its row is not known";
+}
+
 std::string legend(const LinkCheck& check) {
   std::vector<Names> rows;
   for (std::size_t i = 0; i < check.nodes.size(); ++i) {
     const CheckedNode& node = check.nodes[i];
     rows.push_back({fmt::format("{:>4}", i), one_line(node.host), one_line(node.machine),
-                    what_it_has(node),
-                    is_silent(check, i) ? "lost during the check" : clock_text(node.wall_clock)});
+                    what_it_has(node), state_of(check, i)});
   }
   return "nodes:\n" + in_columns(rows);
 }
@@ -157,7 +163,12 @@ std::string lost_nodes(const LinkCheck& check) {
     lost.push_back(known ? host_of(check, node) : fmt::format("node {}", node));
   }
   if (lost.empty()) return "";
-  return fmt::format("lost during the check: {}\n", some_of(lost, lost.size(), kMostNames));
+  std::string text =
+      fmt::format("lost during the check: {}\n", some_of(lost, lost.size(), kMostNames));
+  if (check.seen_by >= 0)
+    text += fmt::format("{} collects what all nodes find; here is only what this one found\n",
+                        lost.front());
+  return text;
 }
 
 std::string clock_warning(const LinkCheck& check) {
@@ -183,10 +194,11 @@ std::string verdict(const LinkCheck& check, const Links& links, std::size_t fail
   const std::size_t all = number_of_links(check);
   if (all == 0) return "there is no other node, so there is no link to try";
   const std::size_t untried = all - links.size();
+  const char* why = check.seen_by < 0 ? "not tried" : "not known";
   if (failed > 0 && untried > 0)
-    return fmt::format("{} of {} links failed, {} not tried", failed, all, untried);
+    return fmt::format("{} of {} links failed, {} {}", failed, all, untried, why);
   if (failed > 0) return fmt::format("{} of {} links failed", failed, all);
-  if (untried > 0) return fmt::format("{} of {} links not tried", untried, all);
+  if (untried > 0) return fmt::format("{} of {} links {}", untried, all, why);
   const LinkTry& slowest = *slowest_of(links, 1).front();
   return fmt::format("all {} links work, the slowest took {} ms ({})", all,
                      short_ms(ms_of(slowest)), pair_of(check, slowest));
@@ -200,9 +212,11 @@ std::string lost_count(const LinkCheck& check) {
 
 }  // namespace
 
-bool all_links_work(const LinkCheck& check) {
+int check_status(const LinkCheck& check) {
+  if (!check.silent.empty()) return kNodeMissingStatus;
   const Links links = links_of(check);
-  return check.silent.empty() && links.size() == number_of_links(check) && failed_of(links).empty();
+  const bool all_work = links.size() == number_of_links(check) && failed_of(links).empty();
+  return all_work ? 0 : kLaunchErrorStatus;
 }
 
 std::string check_table(const LinkCheck& check) {

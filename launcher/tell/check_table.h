@@ -8,8 +8,8 @@
 
 namespace paddle_launch {
 
-// No link failed, none was left untried, and no node was lost meanwhile.
-bool all_links_work(const LinkCheck& check);
+// The exit status: 0 where all links work, 75 where a node was lost meanwhile, else 1.
+int check_status(const LinkCheck& check);
 
 // Up to 16 nodes: a legend and a matrix. More: only what failed and what was slow. The last line is
 // the verdict.

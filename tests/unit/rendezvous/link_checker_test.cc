@@ -2,12 +2,12 @@
 // --check over the loopback interface: every pod is a thread with a loop of its own.
 #include "launcher/rendezvous/link_checker.h"
 
+#include <algorithm>
 #include <functional>
 #include <future>
 
 #include <gtest/gtest.h>
 
-#include "launcher/job/errors.h"
 #include "launcher/os/ipv4.h"
 #include "launcher/rendezvous/tcp.h"
 
@@ -90,12 +90,33 @@ TEST(LinkChecker, ANodeThatIsLostMeanwhileIsSilentAndHoldsNobodyUp) {
   EXPECT_EQ(check.silent, std::vector<int>{1});
 }
 
-TEST(LinkChecker, EndsWithoutItsHub) {
+TEST(LinkChecker, TheOthersHaveATableWithoutTheLostOne) {
+  const std::vector<std::string> ips = {"127.20.30.7", "127.20.30.8", "127.20.30.9"};
+  std::vector<PodOffer> offers = offers_of(ips);
+  offers[1].roles = {{.role = Role::Trainer, .stage = 1, .index = -1, .port = 20'534}};
+  auto other = std::async(std::launch::async, [&] { return check_as(1, ips, offers[1]); });
+  auto lost = std::async(std::launch::async, [&] { vanish_as(2, ips, offers[2]); });
+  const LinkCheck check = check_as(0, ips, offers[0]);
+  lost.get();
+  EXPECT_EQ(other.get(), check);
+  EXPECT_EQ(check.silent, std::vector<int>{2});
+  const auto tried = std::count_if(check.tries.begin(), check.tries.end(), [](const auto& link) {
+    return link.from == 0 && link.to == 1 && link.port == 20'534 && link.problem.empty();
+  });
+  EXPECT_EQ(tried, 1);
+}
+
+TEST(LinkChecker, ShowsItsOwnRowWithoutItsHub) {
   const std::vector<std::string> ips = {"127.20.30.5", "127.20.30.6"};
-  const std::vector<PodOffer> offers = offers_of(ips);
+  std::vector<PodOffer> offers = offers_of(ips);
+  offers[0].roles = {{.role = Role::Trainer, .stage = 1, .index = -1, .port = 20'533}};
   auto hub = std::async(std::launch::async, [&] { vanish_as(0, ips, offers[0]); });
-  EXPECT_THROW(check_as(1, ips, offers[1]), NodeMissing);
+  const LinkCheck check = check_as(1, ips, offers[1]);
   hub.get();
+  EXPECT_EQ(check.seen_by, 1);
+  EXPECT_EQ(check.silent, std::vector<int>{0});
+  ASSERT_EQ(check.tries.size(), 1U);
+  EXPECT_EQ(check.tries[0].problem, "connection refused");
 }
 
 }  // namespace
