@@ -2,11 +2,15 @@
 #include "launcher/run/store_door.h"
 
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "launcher/os/tcp.h"
 
@@ -18,6 +22,15 @@ constexpr std::chrono::milliseconds kBetweenLooks{5};
 // After an error like "too many open files" the next try would meet the same one.
 constexpr std::chrono::milliseconds kRest{100};
 
+constexpr rlim_t kMostWaiting = 16384;
+
+// The launcher needs descriptors for other things, and each guest two once the store is there.
+std::size_t most_that_may_wait() {
+  rlimit open_files{};
+  if (getrlimit(RLIMIT_NOFILE, &open_files) != 0) return kMostWaiting;
+  return std::max<rlim_t>(1, std::min(kMostWaiting, open_files.rlim_cur / 4));
+}
+
 bool is_worth_another_try(int error) {
   return error == ECONNABORTED || error == EINTR || error == EPROTO || error == ENETDOWN;
 }
@@ -27,7 +40,9 @@ bool is_worth_another_try(int error) {
 StoreDoor::StoreDoor(EventLoop& loop, const StoreDoorSettings& settings)
     : loop_(loop),
       store_port_(settings.store_port),
+      tell_(settings.tell),
       listener_(listen_on(settings.address, settings.port, kBacklog)),
+      most_waiting_(most_that_may_wait()),
       look_again_(loop),
       rest_(loop) {
   listen_again();
@@ -36,14 +51,15 @@ StoreDoor::StoreDoor(EventLoop& loop, const StoreDoorSettings& settings)
 StoreDoor::~StoreDoor() { close(); }
 
 void StoreDoor::listen_again() {
+  is_full_ = false;
   loop_.on_readable(listener_.get(), [this] { let_in(); });
 }
 
 void StoreDoor::let_in() {
-  for (;;) {
+  while (!is_full()) {
     UniqueFd client(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (client) {
-      waiting_.push_back({.client = std::move(client)});
+      receive(std::move(client));
       continue;
     }
     if (is_worth_another_try(errno)) continue;
@@ -52,39 +68,96 @@ void StoreDoor::let_in() {
     rest_.set(kRest, [this] { listen_again(); });
     break;
   }
-  look_for_store();
+  if (!look_again_.is_set()) look_for_store();
 }
 
-void StoreDoor::look_for_store() {
-  look_again_.stop();
-  for (auto guest = waiting_.begin(); guest != waiting_.end(); ++guest) {
-    if (guest->attempt) continue;
-    try {
-      guest->attempt = begin_connect(INADDR_LOOPBACK, store_port_);
-      loop_.on_writable(guest->attempt.get(), [this, guest] { attempt_ended(guest); });
-    } catch (const std::system_error&) {
-      // Not there yet, and so for none of the others.
-      return look_again_.set(kBetweenLooks, [this] { look_for_store(); });
-    }
+// Whoever comes then stays in the kernel's queue until there is room.
+bool StoreDoor::is_full() {
+  const std::size_t count = waiting_.size() + called_for_.size();
+  if (count < most_waiting_) return false;
+  loop_.forget(listener_.get());
+  is_full_ = true;
+  if (const auto tell = std::exchange(tell_, nullptr)) {
+    tell(
+        fmt::format("{} connections wait at PADDLE_MASTER until rank 0 opens its store; no more "
+                    "are let in until then, or until some of them go",
+                    count));
   }
+  return true;
 }
 
-void StoreDoor::attempt_ended(std::list<Guest>::iterator guest) {
-  const int error = connect_result(guest->attempt.get());
-  if (error == ENOTCONN) return;
-  loop_.forget(guest->attempt.get());
-  if (error == 0) return join(guest);
-  guest->attempt.reset();
+void StoreDoor::receive(UniqueFd client) {
+  const Place guest = waiting_.insert(waiting_.end(), {.client = std::move(client)});
+  loop_.on_readable(guest->client.get(), [this, guest] { look_at(guest); });
+}
+
+// What a guest has said is for the store, which may also answer one that says no more: it waits,
+// and the loop need not look at it again. Whoever goes without a word came for nothing.
+void StoreDoor::look_at(Place guest) {
+  char first = 0;
+  const ssize_t size = recv(guest->client.get(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (size > 0) return loop_.forget(guest->client.get());
+  if (size < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) return;
+  let_go(guest);
+}
+
+void StoreDoor::let_go(Place guest) {
+  loop_.forget(guest->client.get());
+  const bool was_called_for = static_cast<bool>(guest->attempt);
+  if (was_called_for) loop_.forget(guest->attempt.get());
+  (was_called_for ? called_for_ : waiting_).erase(guest);
+  if (is_full_) listen_again();
+  if (was_called_for) look_again_soon();
+}
+
+void StoreDoor::look_again_soon() {
   if (!look_again_.is_set()) look_again_.set(kBetweenLooks, [this] { look_for_store(); });
 }
 
-void StoreDoor::join(std::list<Guest>::iterator guest) {
+// One call for all, until it is answered.
+void StoreDoor::look_for_store() {
+  if (called_for_.empty() && !waiting_.empty()) call_store_for(waiting_.begin());
+}
+
+void StoreDoor::call_store_for_all() {
+  while (!waiting_.empty() && call_store_for(waiting_.begin())) continue;
+}
+
+bool StoreDoor::call_store_for(Place guest) {
+  try {
+    guest->attempt = begin_connect(INADDR_LOOPBACK, store_port_);
+    loop_.on_writable(guest->attempt.get(), [this, guest] { attempt_ended(guest); });
+  } catch (const std::system_error&) {
+    guest->attempt.reset();
+    look_again_soon();
+    return false;
+  }
+  called_for_.splice(called_for_.end(), waiting_, guest);
+  return true;
+}
+
+void StoreDoor::attempt_ended(Place guest) {
+  const int error = connect_result(guest->attempt.get());
+  if (error == ENOTCONN) return;
+  loop_.forget(guest->attempt.get());
+  if (error == 0) {
+    join(guest);
+    return call_store_for_all();
+  }
+  guest->attempt.reset();
+  waiting_.splice(waiting_.begin(), called_for_, guest);
+  look_again_soon();
+}
+
+void StoreDoor::join(Place guest) {
+  loop_.forget(guest->client.get());
   joined_.emplace_front();
   const auto place = joined_.begin();
   *place =
       std::make_unique<JoinedSockets>(loop_, std::move(guest->client), std::move(guest->attempt),
                                       [this, place] { joined_.erase(place); });
-  waiting_.erase(guest);
+  called_for_.erase(guest);
+  if (is_full_) listen_again();
 }
 
 void StoreDoor::rank_zero_is_gone() {
@@ -98,9 +171,9 @@ void StoreDoor::close() {
   look_again_.stop();
   if (listener_) loop_.forget(listener_.get());
   listener_.reset();
-  for (const Guest& guest : waiting_) {
-    if (guest.attempt) loop_.forget(guest.attempt.get());
-  }
+  for (const Guest& guest : called_for_) loop_.forget(guest.attempt.get());
+  waiting_.splice(waiting_.end(), called_for_);
+  for (const Guest& guest : waiting_) loop_.forget(guest.client.get());
   waiting_.clear();
 }
 

@@ -2,12 +2,16 @@
 // The door of the store that Paddle's rank 0 opens when it is ready, and in which all ranks meet. A
 // rank that comes before the store is open would sleep for 3 seconds and try again. So the launcher
 // of rank 0 listens in its place from the start, lets everybody in, and joins each to the store the
-// moment that it is there. Nobody at the door: nothing is done.
+// moment that it is there. Anybody may knock, so whoever goes again is let go, and there is a
+// limit. Nobody at the door: nothing is done.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
+#include <string>
 
 #include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
@@ -20,6 +24,8 @@ struct StoreDoorSettings {
   std::uint32_t address = 0;  // where the others knock; 0: all addresses of this host
   int port = 0;
   int store_port = 0;  // where rank 0 will listen, on this host
+  // That the limit of those who wait is reached; once.
+  std::function<void(const std::string&)> tell{};
 };
 
 class StoreDoor {
@@ -39,17 +45,30 @@ class StoreDoor {
     UniqueFd attempt{};  // to reach the store
   };
 
+  using Place = std::list<Guest>::iterator;
+
   void let_in();
+  void receive(UniqueFd client);
   void listen_again();
+  bool is_full();
+  void look_at(Place guest);
+  void let_go(Place guest);
   void look_for_store();
-  void attempt_ended(std::list<Guest>::iterator guest);
-  void join(std::list<Guest>::iterator guest);
+  bool call_store_for(Place guest);
+  void call_store_for_all();
+  void look_again_soon();
+  void attempt_ended(Place guest);
+  void join(Place guest);
   void close();
 
   EventLoop& loop_;
   int store_port_;
+  std::function<void(const std::string&)> tell_;
   UniqueFd listener_;
+  std::size_t most_waiting_;
+  bool is_full_ = false;
   std::list<Guest> waiting_;
+  std::list<Guest> called_for_;  // an attempt to reach the store is under way
   std::list<std::unique_ptr<JoinedSockets>> joined_;
   Alarm look_again_;
   Alarm rest_;

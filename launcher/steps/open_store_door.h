@@ -8,10 +8,12 @@
 #include "launcher/os/event_loop.h"
 #include "launcher/plan/pod_plan.h"
 #include "launcher/run/store_door.h"
+#include "launcher/tell/voice.h"
 
 namespace paddle_launch {
 
-// None: this pod has no such door. Throws LaunchError.
-std::unique_ptr<StoreDoor> open_store_door(EventLoop& loop, const std::optional<DoorOfStore>& door);
+// None: this pod has no such door. `voice` outlives it. Throws LaunchError.
+std::unique_ptr<StoreDoor> open_store_door(EventLoop& loop, const std::optional<DoorOfStore>& door,
+                                           const Voice& voice);
 
 }  // namespace paddle_launch

@@ -159,7 +159,7 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
                     [&console, &speaks](std::string_view text) {
                       if (speaks) console.say(text);
                     });
-  const std::unique_ptr<StoreDoor> store_door = open_store_door(ties.loop, plan.store_door);
+  const std::unique_ptr<StoreDoor> store_door = open_store_door(ties.loop, plan.store_door, voice);
   const std::optional<int> reader = process_with_stdin(processes);
   const bool lends_terminal = reader && Terminal::can_be_lent();
   const std::optional<int> terminal_worker = lends_terminal ? reader : std::nullopt;

@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The launcher receives the ranks at PADDLE_MASTER until rank 0's store is open, and passes everything on."""
 
+import contextlib
 import json
+import os
+import socket
+import struct
 import sys
+import time
 import unittest
 
-from harness import LauncherCase, free_port_run
+from harness import LauncherCase, free_port_run, status_field, wait_until
 
 # What the trainers of these tests have in common: a store in small, and those who use it.
 TRAINER = r"""
@@ -110,6 +115,71 @@ class StoreDoorTest(LauncherCase):
         run = self.run_trainers(2, "", f"--port_range={start}:{start + 2}")
         self.assert_status(run, 0)
         self.assertEqual(len(set(self.masters(2))), 1)
+
+    # Rank 0 opens its store only when it is told to; rank 1 shows the door.
+    LATE = ("if rank: touch('shown'); wait_for('over')\n"
+            "else:\n"
+            "    wait_for('open')\n"
+            "    with socket.create_server(('0.0.0.0', int(port))) as store:\n"
+            "        guest = store.accept()[0]\n"
+            "        guest.sendall(b'hello ' + guest.makefile('rb').read())\n"
+            "    touch('over')\n")
+
+    def start_late_store(self, **how):
+        """A job whose store is not open yet, and the address of its door."""
+        self.write("trainer.py", TRAINER + self.LATE)
+        run = self.start("--nproc_per_node=2", "--python", sys.executable, "trainer.py", **how)
+        self.wait_file("shown")
+        host, port = self.read("master.0.1").split(":")
+        return run, (host, int(port))
+
+    def descriptors(self, run):
+        return len(os.listdir(f"/proc/{run.pid}/fd"))
+
+    def wait_descriptors(self, run, most):
+        wait_until(lambda: self.descriptors(run) <= most,
+                   lambda: f"{self.descriptors(run)} descriptors, {most} before\n{run.told()}")
+
+    def wake_ups(self, run):
+        return int(status_field(run.pid, "voluntary_ctxt_switches"))
+
+    def test_strangers_who_come_and_go_leave_nothing(self):
+        run, door = self.start_late_store()
+        before = self.descriptors(run)
+        for number in range(300):
+            with socket.create_connection(door) as stranger:
+                if number % 3 == 0:  # a reset
+                    stranger.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.wait_descriptors(run, before)
+        quiet = self.wake_ups(run)
+        time.sleep(2)
+        self.assertLess(self.wake_ups(run) - quiet, 40, "an attempt each 5 ms would be 400")
+        # Rank 0 has a guest of whom it takes all that it says.
+        with socket.create_connection(door) as rank:
+            rank.sendall(b"you")
+            rank.shutdown(socket.SHUT_WR)
+            self.write("open", "")
+            self.assertEqual(rank.makefile("rb").read(), b"hello you")
+        run.wait()
+        self.assert_status(run, 0)
+        self.assertNotIn("connections wait", run.err)
+
+    def test_too_many_who_wait_are_told_once_and_served_all_the_same(self):
+        run, door = self.start_late_store(prefix=["prlimit", "--nofile=400:400"])
+        before = self.descriptors(run)
+        with contextlib.ExitStack() as strangers:
+            for _ in range(250):
+                strangers.enter_context(socket.create_connection(door))
+            self.wait_told(run, "100 connections wait at PADDLE_MASTER until rank 0 opens its store")
+        self.wait_descriptors(run, before)
+        with socket.create_connection(door) as rank:
+            rank.sendall(b"you")
+            rank.shutdown(socket.SHUT_WR)
+            self.write("open", "")
+            self.assertEqual(rank.makefile("rb").read(), b"hello you")
+        run.wait()
+        self.assert_status(run, 0)
+        self.assertEqual(run.err.count("connections wait"), 1, run.told())
 
     def test_the_plan_shows_both_addresses(self):
         self.write("train.py", "")

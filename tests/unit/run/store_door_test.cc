@@ -6,8 +6,12 @@
 
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -213,6 +217,64 @@ TEST_F(StoreDoorTest, WithoutDescriptorsItRestsAndGoesOn) {
   const UniqueFd behind = receive();
   say(rank.get(), "hello");
   EXPECT_EQ(heard(behind.get(), 5), "hello");
+}
+
+int open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<int>(std::distance(begin(all), end(all)));
+}
+
+TEST_F(StoreDoorTest, WhoGoesWithoutAWordIsLetGo) {
+  turn();
+  const int before = open_descriptors();
+  for (int i = 0; i < 50; ++i) {
+    const UniqueFd stranger = knock();
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    if (i % 2 == 0) setsockopt(stranger.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    turn();
+  }
+  EXPECT_TRUE(comes_true([&] { return open_descriptors() == before; })) << open_descriptors();
+}
+
+TEST_F(StoreDoorTest, WhoHasSpokenAndSaysNoMoreIsServedAllTheSame) {
+  const UniqueFd rank = knock();
+  say(rank.get(), "get key");
+  shutdown(rank.get(), SHUT_WR);
+  for (int i = 0; i < 10; ++i) turn();
+  open_store();
+  const UniqueFd behind = receive();
+  EXPECT_EQ(heard(behind.get()), "get key");
+  say(behind.get(), "value");
+  EXPECT_EQ(heard(rank.get(), 5), "value");
+}
+
+TEST(StoreDoor, ALimitIsToldOnceAndHoldsNobodyUpWhoComesAfterwards) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{.rlim_cur = 64, .rlim_max = before.rlim_max};
+  EventLoop loop;
+  int told = 0;
+  StoreDoorSettings settings{.address = kLoopback,
+                             .port = free_port(),
+                             .store_port = free_port(),
+                             .tell = [&told](const std::string&) { ++told; }};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const StoreDoor door(loop, settings);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  std::vector<UniqueFd> strangers;
+  for (int i = 0; i < 40; ++i) strangers.push_back(begin_connect(kLoopback, settings.port));
+  for (int i = 0; i < 20; ++i) run_until(loop, std::chrono::milliseconds(1), [] { return false; });
+  EXPECT_EQ(told, 1);
+  const UniqueFd store = listen_on(kLoopback, settings.store_port, 64);
+  std::vector<UniqueFd> served;
+  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  while (served.size() < strangers.size() && std::chrono::steady_clock::now() < deadline) {
+    run_until(loop, std::chrono::milliseconds(1), [] { return false; });
+    UniqueFd one(accept4(store.get(), nullptr, nullptr, SOCK_NONBLOCK));
+    if (one) served.push_back(std::move(one));
+  }
+  EXPECT_EQ(served.size(), strangers.size());
+  EXPECT_EQ(told, 1);
 }
 
 TEST(StoreDoor, APortInUseIsToldByItsErrno) {
