@@ -4,7 +4,6 @@
 #include "launcher/site/ports.h"
 
 #include <netinet/in.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -18,6 +17,7 @@
 
 #include "launcher/job/errors.h"
 #include "launcher/job/port.h"
+#include "launcher/os/random_below.h"
 #include "launcher/site/port_candidates.h"
 #include "launcher/site/port_owner.h"
 
@@ -68,15 +68,12 @@ int try_to_listen(int port) {
   return bind_any(test.get(), port) && listen(test.get(), 1) == 0 ? 0 : errno;
 }
 
-int random_below(int limit) {
-  std::uint32_t number = 0;
-  if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) return 0;
-  return static_cast<int>(number % static_cast<std::uint32_t>(limit));
-}
-
 struct Taken {
   std::vector<int> ports;
   std::vector<UniqueFd> locks;
+  std::vector<int> reserved;  // by somebody else, or by this launcher for another purpose
+
+  int count() const { return static_cast<int>(ports.size()); }
 };
 
 // One after the other from a random place on, so that launchers that start together seldom meet.
@@ -84,9 +81,10 @@ Taken take_free_ports(const std::vector<PortSpan>& spans, int wanted) {
   Taken taken;
   const int all = count_ports(spans);
   const int begin = random_below(all);
-  for (int step = 0; step < all && static_cast<int>(taken.ports.size()) < wanted; ++step) {
+  for (int step = 0; step < all && taken.count() < wanted; ++step) {
     const int port = port_at(spans, (begin + step) % all);
     UniqueFd lock = lock_port(port);
+    if (!lock) taken.reserved.push_back(port);
     if (!lock || !is_free(port)) continue;
     taken.ports.push_back(port);
     taken.locks.push_back(std::move(lock));
@@ -94,11 +92,27 @@ Taken take_free_ports(const std::vector<PortSpan>& spans, int wanted) {
   return taken;
 }
 
-// `more`: as many as can be had besides.
-Taken take_or_fail(const std::vector<PortSpan>& spans, int wanted, int more) {
-  Taken taken = take_free_ports(spans, wanted + more);
-  const auto free = taken.ports.size();
-  if (static_cast<int>(free) >= wanted) return taken;
+// A reservation is a name that any user of the host may take, for all ports in a second: it keeps
+// launchers apart as long as there is a choice, and is no reason not to start. `own`: not these.
+void take_reserved_ports(Taken& taken, int wanted, const std::vector<int>& own,
+                         std::vector<std::string>& warnings, const std::string& proc_root) {
+  std::vector<int> used;
+  for (const int port : taken.reserved) {
+    if (taken.count() + static_cast<int>(used.size()) >= wanted) break;
+    const bool is_own = std::find(own.begin(), own.end(), port) != own.end();
+    if (!is_own && is_free(port)) used.push_back(port);
+  }
+  if (taken.count() + static_cast<int>(used.size()) < wanted || used.empty()) return;
+  taken.ports.insert(taken.ports.end(), used.begin(), used.end());
+  warnings.push_back(fmt::format(
+      "{} ports are reserved on this host and too few are left: port {} is reserved by {}. Nothing "
+      "listens on {} of them, which are used all the same. If another paddle-launch has reserved "
+      "them, give each job a --port_range=LOW:HIGH of its own; otherwise end that process.",
+      taken.reserved.size(), used.front(), describe_lock_owner(used.front(), proc_root),
+      used.size()));
+}
+
+[[noreturn]] void refuse_few_ports(const std::vector<PortSpan>& spans, int wanted, int free) {
   throw LaunchError(fmt::format(
       "not enough free ports: {} needed (one for each trainer without a given port, and one for "
       "PADDLE_MASTER), {} free in {}; stop what uses them, or give a larger range with "
@@ -201,8 +215,11 @@ PortLease lease_ports(const PortWish& wish, std::vector<std::string>& warnings,
   const bool trainers_are_named = !wish.given.empty() || wish.start;
   const int needed = (trainers_are_named ? 0 : wish.count) + 1;
   const auto candidates = port_candidates(wish, needed, warnings, proc_root);
-  Taken taken = take_or_fail(candidates, needed, wish.store ? 1 : 0);
-  if (static_cast<int>(taken.ports.size()) > needed) {
+  Taken taken = take_free_ports(candidates, needed + (wish.store ? 1 : 0));
+  if (taken.count() < needed)
+    take_reserved_ports(taken, needed, lease.trainers, warnings, proc_root);
+  if (taken.count() < needed) refuse_few_ports(candidates, needed, taken.count());
+  if (taken.count() > needed) {
     lease.store = taken.ports.back();
     taken.ports.pop_back();
   }

@@ -111,6 +111,26 @@ TEST(LeasePorts, SkipsPortsInUse) {
   EXPECT_TRUE(says(launch_error(wish), "0 free in")) << launch_error(wish);
 }
 
+TEST(LeasePorts, WhereReservationsLeaveTooFewTheBindTestDecidesAndTheHolderIsNamed) {
+  std::vector<std::string> warnings;
+  PortWish wish = wish_for(3);
+  wish.range = {{22010, 22013}};
+  const PortLease other = lease_ports(wish, warnings);
+  ASSERT_EQ(warnings, std::vector<std::string>());
+  const PortLease lease = lease_ports(wish, warnings);
+  EXPECT_EQ(ports_of(lease).size(), 4U);
+  ASSERT_EQ(warnings.size(), 1U);
+  const std::string holder = "is reserved by process " + std::to_string(getpid()) + " (";
+  EXPECT_TRUE(says(warnings[0], holder)) << warnings[0];
+}
+
+TEST(LeasePorts, OwnPortsAreNotTakenTwiceWhereReservationsLeaveTooFew) {
+  std::vector<std::string> warnings;
+  PortWish wish = wish_from(2, 22020);
+  wish.range = {{22020, 22021}};
+  EXPECT_TRUE(says(launch_error(wish), "0 free in")) << launch_error(wish);
+}
+
 TEST(LeasePorts, TooSmallARangeIsALaunchErrorWithItsNumbers) {
   PortWish wish = wish_for(4);
   wish.range = {{22000, 22001}};
