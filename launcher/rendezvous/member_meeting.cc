@@ -10,6 +10,7 @@
 #include "launcher/channel/member_channel.h"
 #include "launcher/job/errors.h"
 #include "launcher/os/ipv4.h"
+#include "launcher/os/random_below.h"
 #include "launcher/os/tcp.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/give_roster.h"
@@ -104,7 +105,8 @@ void MemberMeeting::failed(const DialFailure& failure) {
 void MemberMeeting::try_again(const std::string& why) {
   facts_.last_try = why;
   facts_.hub = hub_text(settings_);
-  retry_.set(pause_, [this] { look_up_hub(); });
+  // Thousands may have lost the hub, or begun, at one moment: they do not all ask again at another.
+  retry_.set(spread(pause_), [this] { look_up_hub(); });
   pause_ = std::min(pause_ * 2, kLongestPause);
 }
 

@@ -21,8 +21,6 @@ namespace {
 
 using Ipv4 = std::uint32_t;  // host byte order
 
-// As long as a resolver with the usual settings asks servers that do not answer.
-constexpr std::chrono::seconds kPatienceWithNameServers{30};
 constexpr int kMostCpus = 1 << 20;
 
 std::string find_host_name() {

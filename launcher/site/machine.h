@@ -2,6 +2,7 @@
 // This host: its name, its IPv4 addresses, and the CPUs the launcher was given.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -24,7 +25,10 @@ Machine look_around();
 // Looks names up, one answer a name. A parameter, so that tests need no name server.
 using Resolver = std::function<std::vector<NameAnswer>(const std::vector<std::string>&)>;
 
-// The real one. It blocks, but not longer than half a minute.
+// As long as a resolver with the usual settings asks servers that do not answer.
+constexpr std::chrono::seconds kPatienceWithNameServers{30};
+
+// The real one. It blocks, but not longer than that.
 std::vector<NameAnswer> ask_name_servers(const std::vector<std::string>& names);
 
 // Those that are addresses of the machine; any 127.x.y.z is.

@@ -2,7 +2,10 @@
 #include "launcher/site/own_node.h"
 
 #include <algorithm>
-#include <map>
+#include <cctype>
+#include <chrono>
+#include <functional>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -11,6 +14,7 @@
 
 #include "launcher/job/errors.h"
 #include "launcher/os/ipv4.h"
+#include "launcher/site/lookups.h"
 
 namespace paddle_launch {
 namespace {
@@ -18,66 +22,60 @@ namespace {
 using Ipv4 = std::uint32_t;
 using Places = std::vector<std::size_t>;  // in job.ips
 
-constexpr std::size_t kMostShown = 8;  // of a list in a message
-
-std::string list_of(const std::vector<std::string>& names) {
-  if (names.size() <= kMostShown) return fmt::format("{}", fmt::join(names, ", "));
-  const auto end = names.begin() + kMostShown;
-  return fmt::format("{} and {} more", fmt::join(names.begin(), end, ", "),
-                     names.size() - kMostShown);
-}
+constexpr std::size_t kAskedAtOnce = 32;
 
 std::string described(const Machine& here) {
   return fmt::format("this machine ({}, which has {})", here.host_name, list_of(here.addresses));
 }
 
-// Asks for each name once: a name server that is down costs half a minute each time.
-class Lookups {
- public:
-  explicit Lookups(const Resolver& resolve) : resolve_(resolve) {}
+// Up to the first dot, in lower case.
+std::string first_label(const std::string& name) {
+  std::string label = name.substr(0, name.find('.'));
+  std::transform(label.begin(), label.end(), label.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return label;
+}
 
-  void fetch(const std::vector<std::string>& hosts) {
+// The names of the list, in the order in which they are asked for: first those that begin as this
+// machine is called. They are most likely its own, but only their addresses tell.
+std::vector<Places> groups_to_ask(const JobSpec& job, const Machine& here) {
+  const std::string own_label = first_label(here.host_name);
+  std::vector<Places> groups(1);
+  Places others;
+  for (std::size_t i = 0; i < job.ips.size(); ++i) {
+    if (parse_ipv4(job.ips[i])) continue;
+    (first_label(job.ips[i]) == own_label ? groups.front() : others).push_back(i);
+  }
+  for (std::size_t next = 0; next < others.size(); next += kAskedAtOnce) {
+    const auto from = others.begin() + static_cast<std::ptrdiff_t>(next);
+    const std::size_t size = std::min(kAskedAtOnce, others.size() - next);
+    groups.emplace_back(from, from + static_cast<std::ptrdiff_t>(size));
+  }
+  return groups;
+}
+
+using Fits = std::function<bool(const std::vector<Ipv4>&)>;
+
+// The names whose addresses fit. A list of a thousand nodes is read by a thousand nodes at once:
+// whoever has found itself asks no further.
+Places names_that_fit(const JobSpec& job, const Machine& here, Lookups& lookups, const Fits& fits) {
+  const auto begun = std::chrono::steady_clock::now();
+  Places places;
+  for (const Places& group : groups_to_ask(job, here)) {
+    if (std::chrono::steady_clock::now() - begun > kPatienceWithNameServers) break;
     std::vector<std::string> names;
-    for (const auto& host : hosts) {
-      if (!known_.contains(host) && !parse_ipv4(host)) names.push_back(host);
-    }
-    if (names.empty()) return;
-    std::vector<NameAnswer> answers = resolve_(names);
-    for (std::size_t i = 0; i < names.size(); ++i) known_[names[i]] = std::move(answers.at(i));
+    for (const std::size_t place : group) names.push_back(job.ips[place]);
+    lookups.fetch(names);
+    std::copy_if(group.begin(), group.end(), std::back_inserter(places),
+                 [&](std::size_t place) { return fits(lookups.addresses_of(job.ips[place])); });
+    if (!places.empty()) break;
   }
-
-  std::vector<Ipv4> addresses_of(const std::string& host) {
-    if (const auto address = parse_ipv4(host)) return {*address};
-    fetch({host});
-    return known_.at(host).addresses;
-  }
-
-  // "; n7: Name or service not known" for what failed so far, or nothing.
-  std::string failures() const {
-    std::vector<std::string> texts;
-    for (const auto& [name, answer] : known_) {
-      if (answer.addresses.empty()) texts.push_back(name + ": " + answer.problem);
-    }
-    return texts.empty() ? "" : "; " + list_of(texts);
-  }
-
-  Resolver as_resolver() {
-    return [this](const std::vector<std::string>& names) {
-      fetch(names);
-      std::vector<NameAnswer> answers;
-      answers.reserve(names.size());
-      for (const auto& name : names) answers.push_back(known_.at(name));
-      return answers;
-    };
-  }
-
- private:
-  const Resolver& resolve_;
-  std::map<std::string, NameAnswer> known_;
-};
+  return places;
+}
 
 // The entries that have one of the addresses: the literal ones, or, if there is none, names.
-Places entries_at(const std::vector<Ipv4>& addresses, const JobSpec& job, Lookups& lookups) {
+Places entries_at(const std::vector<Ipv4>& addresses, const JobSpec& job, const Machine& here,
+                  Lookups& lookups) {
   const auto fits = [&addresses](Ipv4 address) {
     return std::find(addresses.begin(), addresses.end(), address) != addresses.end();
   };
@@ -87,12 +85,9 @@ Places entries_at(const std::vector<Ipv4>& addresses, const JobSpec& job, Lookup
     if (literal && fits(*literal)) places.push_back(i);
   }
   if (!places.empty() || addresses.empty()) return places;
-  lookups.fetch(job.ips);
-  for (std::size_t i = 0; i < job.ips.size(); ++i) {
-    const auto found = lookups.addresses_of(job.ips[i]);
-    if (std::any_of(found.begin(), found.end(), fits)) places.push_back(i);
-  }
-  return places;
+  return names_that_fit(job, here, lookups, [&fits](const std::vector<Ipv4>& found) {
+    return std::any_of(found.begin(), found.end(), fits);
+  });
 }
 
 // The name of a single node in its endpoints, and who gave it, for messages.
@@ -145,7 +140,7 @@ std::size_t place_of_wished_host(const JobSpec& job, const Machine& here, Lookup
   for (std::size_t i = 0; i < job.ips.size(); ++i) {
     if (job.ips[i] == *job.host) places.push_back(i);
   }
-  if (places.empty()) places = entries_at(lookups.addresses_of(*job.host), job, lookups);
+  if (places.empty()) places = entries_at(lookups.addresses_of(*job.host), job, here, lookups);
   if (places.empty()) refuse_host(job, lookups);
   if (places.size() > 1) {
     throw UsageError(
@@ -166,16 +161,14 @@ Places own_entries(const JobSpec& job, const Machine& here, Lookups& lookups) {
   }
   const auto own = own_among(here, literals);
   if (!own.empty()) {
-    const auto by_address = entries_at(own, job, lookups);
+    const auto by_address = entries_at(own, job, here, lookups);
     places.insert(places.end(), by_address.begin(), by_address.end());
     std::sort(places.begin(), places.end());
   }
   if (!places.empty()) return places;
-  lookups.fetch(job.ips);
-  for (std::size_t i = 0; i < job.ips.size(); ++i) {
-    if (!own_among(here, lookups.addresses_of(job.ips[i])).empty()) places.push_back(i);
-  }
-  return places;
+  return names_that_fit(job, here, lookups, [&here](const std::vector<Ipv4>& found) {
+    return !own_among(here, found).empty();
+  });
 }
 
 std::size_t place_of_own_entry(const JobSpec& job, const Machine& here, Lookups& lookups) {
@@ -220,9 +213,8 @@ OwnNode node_of_master(const JobSpec& job, const Machine& here, Lookups& lookups
     node.host = *job.host;
   }
   node.place = static_cast<std::size_t>(job.node_rank.value_or(0));
-  if (is_meeting_point(job, here, lookups.as_resolver())) {
-    node.address = listening_address(job.master->host, here, lookups);
-  }
+  node.is_meeting_point = is_mine(here, job.master->host, lookups.as_resolver());
+  if (node.is_meeting_point) node.address = listening_address(job.master->host, here, lookups);
   return node;
 }
 
@@ -234,25 +226,27 @@ OwnNode find_own_node(const JobSpec& job, const Machine& here, const Resolver& r
   if (job.ips.size() == 1) {
     auto [host, source] = wished_host(job);
     if (!is_mine(here, host, resolve)) refuse_stranger(host, source, here, "");
-    return {std::move(host), 0, std::nullopt};
+    return {.host = std::move(host)};
   }
   const std::size_t place =
       job.host ? place_of_wished_host(job, here, lookups) : place_of_own_entry(job, here, lookups);
   must_fit_rank(job, place);
   const std::string& entry = job.ips[place];
-  return {entry, place, listening_address(entry, here, lookups)};
+  return {.host = entry, .place = place, .address = listening_address(entry, here, lookups)};
 }
 
 OwnNode own_node_of_task(const JobSpec& job, const Machine& here, std::size_t place,
                          const Resolver& resolve) {
-  if (!job.host) return {"", place, std::nullopt};
   Lookups lookups(resolve);
-  must_be_mine(job, here, lookups);
-  return {*job.host, place, std::nullopt};
-}
-
-bool is_meeting_point(const JobSpec& job, const Machine& here, const Resolver& resolve) {
-  return job.master && is_mine(here, job.master->host, resolve);
+  OwnNode node{.place = place};
+  if (job.host) {
+    must_be_mine(job, here, lookups);
+    node.host = *job.host;
+  }
+  // Only servers ask for it.
+  node.is_meeting_point =
+      job.servers && job.master && is_mine(here, job.master->host, lookups.as_resolver());
+  return node;
 }
 
 }  // namespace paddle_launch

@@ -36,11 +36,11 @@ std::vector<int> hub_ports(const JobSpec& job) {
   return ports;
 }
 
-TcpSettings typed_settings(const JobSpec& job, const Machine& here, const OwnNode& me) {
+TcpSettings typed_settings(const JobSpec& job, const OwnNode& me) {
   TcpSettings settings;
   settings.hub_host = job.master ? job.master->host : job.ips.front();
   settings.ports = hub_ports(job);
-  settings.is_hub = job.master ? is_meeting_point(job, here) : me.place == 0;
+  settings.is_hub = job.master ? me.is_meeting_point : me.place == 0;
   settings.may_join_instead = job.master.has_value();
   settings.listen_on = job.master ? parse_ipv4(job.master->host) : me.address;
   // Several pods on one machine, to try things out: each comes from its own address.
@@ -99,7 +99,7 @@ TcpSettings settings_for(const JobSpec& job, const Environment& env, const Machi
     settings.identity = step_identity(job, env, here, step, settings.is_hub, notices);
   } else {
     const bool is_old = job.servers && job.servers->old_role;
-    settings = is_old ? old_settings(job, me) : typed_settings(job, here, me);
+    settings = is_old ? old_settings(job, me) : typed_settings(job, me);
     settings.identity = typed_identity(job, env, here, notices);
   }
   settings.timeout = job.bootstrap_timeout;

@@ -17,9 +17,9 @@ OwnNode own_node(const JobSpec& job, const Machine& here) {
 }
 
 // Without --rank the node where all meet becomes the first.
-bool may_be_first(const JobSpec& job, const Machine& here, const OwnNode& me) {
+bool may_be_first(const JobSpec& job, const OwnNode& me) {
   if (!job.master || job.node_rank || !job.servers) return me.place == 0;
-  return is_meeting_point(job, here);
+  return me.is_meeting_point;
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ Readiness get_ready(const JobSpec& job, const Environment& env, const Machine& h
       ready.me = own_node_of_task(job, here, static_cast<std::size_t>(company.group().mine));
     }
     ready.preparation = prepare_files(job, env, company.has_several_pods());
-    prepare(job, env, here, ready.me.host, company.group().share, may_be_first(job, here, ready.me),
+    prepare(job, env, here, ready.me.host, company.group().share, may_be_first(job, ready.me),
             ready.preparation);
   } catch (const std::exception& error) {
     // The others of an elastic job do not wait for this one.
@@ -53,7 +53,7 @@ void prepare_again(const JobSpec& job, const Environment& env, const Machine& he
                    const Company& company, Readiness& ready) {
   Preparation& before = ready.preparation;
   if (job.start_port || !job.given_ports.empty() || job.servers) before.ports = {};
-  prepare(job, env, here, ready.me.host, company.group().share, may_be_first(job, here, ready.me),
+  prepare(job, env, here, ready.me.host, company.group().share, may_be_first(job, ready.me),
           before);
 }
 

@@ -68,7 +68,14 @@ bool says(const std::string& text, const std::string& part) {
 }
 
 OwnNode node(const std::string& host, std::size_t place, const std::string& address = "") {
-  return {host, place, address.empty() ? std::nullopt : parse_ipv4(address)};
+  return {.host = host,
+          .place = place,
+          .address = address.empty() ? std::nullopt : parse_ipv4(address)};
+}
+
+OwnNode meeting_point(OwnNode node) {
+  node.is_meeting_point = true;
+  return node;
 }
 
 TEST(FindOwnNode, OneNodeIsNamedByTheListOrByHost) {
@@ -104,6 +111,24 @@ TEST(FindOwnNode, NamesAreNotLookedUpWhereALiteralOrTheHostNameFits) {
   ips.front() = "n1";
   EXPECT_EQ(find_own_node(job_of(ips), kHere, server.resolver()), node("n1", 0, "10.0.0.7"));
   EXPECT_EQ(server.asked, std::vector<std::string>{"n1"});
+}
+
+TEST(FindOwnNode, ANameThatBeginsAsTheHostIsAskedFirstAndThenNoOther) {
+  FakeNames server{{{"N1.example.com", {"10.0.0.7"}}}};
+  std::vector<std::string> ips;
+  for (int i = 2; i <= 1000; ++i) ips.push_back("n" + std::to_string(i) + ".example.com");
+  ips.emplace_back("N1.example.com");
+  EXPECT_EQ(find_own_node(job_of(ips), kHere, server.resolver()),
+            node("N1.example.com", 999, "10.0.0.7"));
+  EXPECT_EQ(server.asked, std::vector<std::string>{"N1.example.com"});
+}
+
+TEST(FindOwnNode, ANameThatOnlyBeginsAsTheHostIsNotTakenForIt) {
+  FakeNames server{{{"n1.elsewhere", {"10.0.0.9"}}, {"node40", {"10.0.0.7"}}}};
+  std::vector<std::string> ips{"n1.elsewhere"};
+  for (int i = 1; i <= 1000; ++i) ips.push_back("node" + std::to_string(i));
+  EXPECT_EQ(find_own_node(job_of(ips), kHere, server.resolver()), node("node40", 40, "10.0.0.7"));
+  EXPECT_LE(server.asked.size(), 65U) << "it went on after it had found itself";
 }
 
 TEST(FindOwnNode, ANameIsThisNodeThroughItsAddress) {
@@ -216,19 +241,22 @@ TEST(FindOwnNode, WithAMasterTheChannelTellsTheHost) {
 
 TEST(FindOwnNode, TheMeetingPointListensWhereTheOthersCome) {
   EXPECT_EQ(found(with_host(job_at("10.0.0.7"), "192.168.3.7")),
-            node("192.168.3.7", 0, "10.0.0.7"));
-  EXPECT_EQ(found(job_at("n1"), {{"n1", {"127.0.1.1"}}}), node("", 0));
+            meeting_point(node("192.168.3.7", 0, "10.0.0.7")));
+  EXPECT_EQ(found(job_at("n1"), {{"n1", {"127.0.1.1"}}}), meeting_point(node("", 0)));
 }
 
-TEST(IsMeetingPoint, AsksWhetherTheMasterIsThisMachine) {
-  FakeNames server{{{"boss", {"10.0.0.7"}}, {"other", {"10.0.0.8"}}}};
+TEST(FindOwnNode, SaysWhetherTheMasterIsThisMachineAndAsksForItsNameOnce) {
+  const Names names{{"boss", {"10.0.0.7"}}, {"other", {"10.0.0.8"}}};
   for (const char* mine : {"10.0.0.7", "127.0.0.1", "n1", "localhost", "boss"}) {
-    EXPECT_TRUE(is_meeting_point(job_at(mine), kHere, server.resolver())) << mine;
+    EXPECT_TRUE(found(job_at(mine), names).is_meeting_point) << mine;
   }
   for (const char* foreign : {"10.0.0.8", "other", "unknown"}) {
-    EXPECT_FALSE(is_meeting_point(job_at(foreign), kHere, server.resolver())) << foreign;
+    EXPECT_FALSE(found(job_at(foreign), names).is_meeting_point) << foreign;
   }
-  EXPECT_FALSE(is_meeting_point({}, kHere, server.resolver()));
+  EXPECT_FALSE(found({}).is_meeting_point);
+  FakeNames server{names};
+  find_own_node(with_host(job_at("boss"), "boss"), kHere, server.resolver());
+  EXPECT_EQ(server.asked, std::vector<std::string>{"boss"});
 }
 
 }  // namespace
