@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -97,6 +98,8 @@ class Spawned::State {
     launcher_ = fork_with_signals_blocked(
         [&](pid_t) { be_the_launcher(caller, function, options, board_); });
     pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, launcher_, 0)));
+    // It is gone already, where SIGCHLD is ignored.
+    if (!pidfd_ && errno == ESRCH) ended_ = true;
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -118,7 +121,7 @@ class Spawned::State {
   void stop() {
     if (ended_) return;
     stop_asked_ = true;
-    kill(launcher_, SIGTERM);
+    tell_to_end();
     wait({});
   }
 
@@ -141,6 +144,24 @@ class Spawned::State {
   }
 
  private:
+  // Where the caller ignores SIGCHLD, or waits for any child, the number of an ended process may
+  // already be another's: the descriptor is not.
+  void tell_to_end() {
+    if (pidfd_) {
+      syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGTERM, nullptr, 0);
+    } else if (!wait(std::chrono::milliseconds(0))) {
+      kill(launcher_, SIGTERM);
+    }
+  }
+
+  void reap() const {
+    constexpr auto by_descriptor = static_cast<idtype_t>(3);  // P_PIDFD, since Linux 5.4
+    siginfo_t ended{};
+    const int result =
+        waitid(by_descriptor, static_cast<id_t>(pidfd_.get()), &ended, WEXITED | WNOHANG);
+    if (result < 0 && errno == EINVAL) waitpid(launcher_, nullptr, WNOHANG);
+  }
+
   // Somebody else may have waited for it already: then it is gone as well.
   bool is_gone_now(std::optional<Clock::time_point> until) {
     std::chrono::milliseconds left = kLongestPoll;
@@ -149,7 +170,7 @@ class Spawned::State {
     if (pidfd_) {
       pollfd watched{pidfd_.get(), POLLIN, 0};
       if (poll(&watched, 1, static_cast<int>(left.count())) != 1) return false;
-      waitpid(launcher_, nullptr, 0);
+      reap();
     } else if (!is_gone_within(launcher_, kLookAgain)) {
       return false;
     }

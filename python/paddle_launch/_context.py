@@ -79,7 +79,11 @@ class Job:
         self._ended = threading.Event()
         thread = threading.Thread(target=self._run, args=(command, stderr), name="paddle_launch job", daemon=True)
         _running.add(self)
-        thread.start()
+        try:
+            thread.start()
+        except BaseException:  # no thread is left
+            _running.discard(self)
+            raise
         try:
             self._started.wait()
         except BaseException:  # an interrupt just now
@@ -91,16 +95,28 @@ class Job:
             raise self._problem
 
     def _run(self, command, stderr):
+        """Whatever is raised here is for the caller: nobody may wait in vain."""
         try:
             self._launcher = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=stderr)
-        except OSError as error:
-            self._problem = error
-        self._started.set()
-        if self._launcher:
+        except BaseException as error:
+            self._problem = error  # who called spawn removes the directory
+        else:
+            self._started.set()
+            self._see_through()
+        finally:
+            _running.discard(self)
+            self._ended.set()
+            self._started.set()
+
+    def _see_through(self):
+        try:
             self._account_for(self._wait_for_launcher())
+        except BaseException as error:
+            self.failure = SpawnError(f"the job has ended, but its account cannot be read: {error!r}; look into its "
+                                      "output, or run it again with log_dir")
+            self.failure.__cause__ = error
+            self._fill_exit_codes(None)
         self.directory.remove()
-        _running.discard(self)
-        self._ended.set()
 
     def _wait_for_launcher(self):
         """Its exit status; None if somebody else has taken it."""
@@ -132,9 +148,11 @@ class Job:
         self._fill_exit_codes(report)
 
     def _fill_exit_codes(self, report):
+        """The report has those that failed. Of the others, whoever had returned before the end ended well."""
         ends = {one["rank"]: -one["signal_number"] or one["code"] for one in (report or {}).get("failures", [])}
-        for process in self.processes:
-            process.exitcode = ends.get(process.rank, -signal.SIGTERM if self.failure else 0)
+        for process, queue in zip(self.processes, self.return_queues):
+            ended_well = not self.failure or queue.data is not None
+            process.exitcode = ends.get(process.rank, 0 if ended_well else -signal.SIGTERM)
 
     def wait(self, timeout=None):
         return self._ended.wait(timeout)

@@ -212,6 +212,15 @@ class HandleTest(SpawnCase):
             self.assertFalse(alive(int(line.split()[1])))
 
 
+    def test_an_ended_job_whose_number_is_somebody_elses_is_not_signalled(self):
+        options = ("--pid", "--fork", "--mount-proc")
+        tool = self.need_namespace(*options)
+        self.need_root("chooses the number of the next process")
+        run = self.spawn("stale_number", nprocs=1, prefix=[tool, *options])
+        self.assert_status(run, 0)
+        self.assertEqual(self.lines(run), ["the stranger was left alone"])
+
+
 class LeftoversTest(SpawnCase):
     def launcher_of(self, run):
         def look():

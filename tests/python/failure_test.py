@@ -185,6 +185,61 @@ except EOFError as error:
         self.assertEqual(run.out.decode(), f"{line}{line}4 True\n"
                          "this process ended without a result; join() of the job tells why\n")
 
+    def test_whatever_keeps_the_launcher_from_starting_is_raised(self):
+        run = self.run_program("""\
+def work(): pass
+MAIN
+try:
+    paddle_launch.spawn(work, nprocs=1, log_dir="a\\0b")
+except ValueError as error:
+    print("told:", error)
+""")
+        self.assertEqual(run.out, b"told: embedded null byte\n")
+
+    def test_an_account_that_cannot_be_read_is_a_failure_and_keeps_nobody_waiting(self):
+        run = self.run_program("""\
+import glob
+def work():
+    # What the launcher writes at its end is for another reader.
+    [folder] = glob.glob(os.path.join(os.environ["TMPDIR"], "paddle-launch-spawn-*"))
+    os.mkdir(os.path.join(folder, f"traceback.{RANK}"))
+MAIN
+context = paddle_launch.spawn(work, nprocs=2, join=False)
+try:
+    context.join(60)
+except paddle_launch.SpawnError as error:
+    print(error)
+print([process.is_alive() for process in context.processes])
+""")
+        self.assertIn(b"the job has ended, but its account cannot be read: IsADirectoryError", run.out)
+        self.assertTrue(run.out.endswith(b"[False, False]\n"), run.told())
+
+    def test_a_process_that_had_returned_ended_well(self):
+        run = self.run_program("""\
+def work():
+    if RANK == "0":
+        return "done"
+    if RANK == "1":
+        [guard] = {os.getppid()}
+        while sum(is_sibling(pid, guard) for pid in os.listdir("/proc") if pid.isdigit()) > 2:
+            time.sleep(0.01)
+        sys.exit(3)
+    time.sleep(60)
+def is_sibling(pid, guard):
+    try:
+        return int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1]) == guard
+    except OSError:
+        return False
+MAIN
+context = paddle_launch.spawn(work, nprocs=3, join=False)
+try:
+    context.join()
+except paddle_launch.SpawnError as error:
+    print(error)
+print([process.exitcode for process in context.processes], context.return_queues[0].get())
+""")
+        self.assertEqual(run.out, b"Process 1 terminated with exit code 3.\n[0, 3, -15] done\n")
+
     def test_the_error_can_be_handed_on(self):
         run = self.run_program("""\
 import pickle

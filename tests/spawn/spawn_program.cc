@@ -218,6 +218,55 @@ int use_exit() {
   _exit(5);
 }
 
+// The only child that this program has.
+pid_t launcher_process() {
+  std::ifstream children("/proc/thread-self/children");
+  pid_t child = -1;
+  children >> child;
+  return child;
+}
+
+// Says whether it was told to end before it was asked.
+[[noreturn]] void be_the_stranger(int answer) {
+  sigset_t asked;
+  sigemptyset(&asked);
+  sigaddset(&asked, SIGUSR1);
+  int got = 0;
+  sigwait(&asked, &got);
+  sigset_t pending;
+  sigpending(&pending);
+  const char said = sigismember(&pending, SIGTERM) == 1 ? 'T' : '-';
+  _exit(write(answer, &said, 1) == 1 ? 0 : 1);
+}
+
+// Gives the number of the ended launcher process to another one, in a namespace of its own.
+int use_stale_number() {
+  signal(SIGCHLD, SIG_IGN);
+  SpawnOptions options = options_of_variables();
+  options.join = false;
+  Spawned spawned = spawn([] {}, options);
+  const pid_t launcher = launcher_process();
+  while (kill(launcher, 0) == 0) usleep(1000);
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  sigaddset(&blocked, SIGUSR1);
+  sigprocmask(SIG_BLOCK, &blocked, nullptr);
+  int answer[2] = {-1, -1};
+  if (pipe(answer) != 0) return 1;
+  std::ofstream("/proc/sys/kernel/ns_last_pid") << launcher - 1 << std::flush;
+  const pid_t stranger = fork();
+  if (stranger == 0) be_the_stranger(answer[1]);
+  if (stranger != launcher) std::cout << "not the same number" << std::endl;
+  spawned.stop();
+  kill(stranger, SIGUSR1);
+  char said = '?';
+  if (read(answer[0], &said, 1) != 1) return 1;
+  std::cout << (said == 'T' ? "the stranger was told to end" : "the stranger was left alone")
+            << std::endl;
+  return 0;
+}
+
 int use_wait() {
   return use([] {
     be_ready();
@@ -245,6 +294,7 @@ const Uses& uses() {
       {"signals", use_signals},
       {"unflushed", use_unflushed},
       {"exit_without_join", use_exit},
+      {"stale_number", use_stale_number},
       {"wait", use_wait},
   };
   return all;
