@@ -120,7 +120,9 @@ void Supervisor::take(const GuardReport& report) {
       return note_opened();
     case GuardReport::Kind::Started:
       if (guard_phase_ == GuardPhase::Starting) guard_phase_ = GuardPhase::Working;
-      return slow_start_.stop();
+      slow_start_.stop();
+      if (news_.started) news_.started();
+      return;
     case GuardReport::Kind::Obeys:
       if (guard_phase_ != GuardPhase::Killed) answer_.stop();
       return;

@@ -50,6 +50,8 @@ struct SupervisorNews {
   std::function<void()> second_interrupt;
   // The logs are open, and the first process is about to be started.
   std::function<void(const OpenedLogs&)> opened{};
+  // All processes are that are not held back.
+  std::function<void()> started{};
   // The guard waits for another one that has not let go of a log.
   std::function<void(const std::string& line)> waits_for{};
   // It has hung for 10 s; told once.

@@ -72,6 +72,10 @@ SupervisorNews supervisor_news(Stage& stage) {
             stage.ties.channel.tell_kill();
           },
       .opened = stage.begin,
+      .started =
+          [&] {
+            if (stage.conductor != nullptr) stage.conductor->begin();
+          },
       .waits_for = [&](const std::string& line) { stage.voice.info(line); },
       .hangs = [&](bool nothing_is_started) { tell_of_hang(stage, nothing_is_started); },
       .workers_done =
@@ -119,7 +123,6 @@ RoundResult supervise(Stage& stage, StopPolicy policy) {
         channel, stage.nodes, [&stage](const StopCause& cause) { stop_because(stage, cause); },
         [&stage](const std::string& line) { stage.voice.warning(line); });
   }
-  if (stage.conductor != nullptr) stage.conductor->begin();
   RoundResult result = supervisor.run();
   stage.supervisor = nullptr;
   if (stage.ties.rounds.watch.work_ends) stage.ties.rounds.watch.work_ends();

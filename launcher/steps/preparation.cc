@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/steps/preparation.h"
 
+#include <exception>
 #include <filesystem>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,6 +23,9 @@
 
 namespace paddle_launch {
 namespace {
+
+// The first byte of what a child answers that found wrong use.
+constexpr char kWrongUse = '\x02';
 
 // Without dots and without a slash at the end.
 std::string absolute_directory(const std::string& path) {
@@ -107,21 +112,30 @@ void prepare_trainers(const JobSpec& job, const Environment& env, const Machine&
   ready.offer = make_offer(host, chosen, std::move(cards), ready.ports);
 }
 
-void look_at_log_directory(const std::string& directory) {
-  const auto problem = run_aside(kPatienceWithDisk, [&directory] {
+// Throws what `work` throws. False: the disk has not answered in time.
+bool done_aside(const std::function<void()>& work) {
+  const auto problem = run_aside(kPatienceWithDisk, [&work] {
     try {
-      prepare_log_directory(directory);
+      work();
     } catch (const UsageError& error) {
+      return kWrongUse + std::string(error.what());
+    } catch (const std::exception& error) {
       return std::string(error.what());
     }
     return std::string();
   });
-  if (!problem) {
-    throw LaunchError(fmt::format(
-        "--log_dir={}: could not be looked at within {} s; name a directory whose disk answers",
-        directory, kPatienceWithDisk.count()));
-  }
-  if (!problem->empty()) throw UsageError(*problem);
+  if (!problem) return false;
+  if (problem->empty()) return true;
+  if (problem->front() == kWrongUse) throw UsageError(problem->substr(1));
+  throw LaunchError(*problem);
+}
+
+void look_at_log_directory(const std::string& directory) {
+  if (done_aside([&directory] { prepare_log_directory(directory); })) return;
+  throw LaunchError(
+      fmt::format("--log_dir={}: could not be looked at within {} s; name a directory whose disk "
+                  "answers",
+                  directory, kPatienceWithDisk.count()));
 }
 
 }  // namespace
@@ -139,6 +153,10 @@ Preparation prepare_files(const JobSpec& job, const Environment& env, bool is_aw
     look_at_log_directory(ready.log_dir);
   }
   return ready;
+}
+
+void look_for_program_again(const JobSpec& job, const Environment& env) {
+  done_aside([&] { find_program(job.script, env, own_directory().string()); });
 }
 
 void prepare(const JobSpec& job, const Environment& env, const Machine& here,

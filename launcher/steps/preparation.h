@@ -32,10 +32,13 @@ struct Preparation {
   std::vector<std::string> warnings{};
 };
 
-// The part of it that is asked of a disk, once for all rounds: between two of them the loop is not
-// to wait for one. `is_awaited`: by other pods, which are not to wait in vain for one that cannot
-// write its logs.
+// The part of it that is asked of a disk, once for all rounds. `is_awaited`: by other pods, which
+// are not to wait in vain for one that cannot write its logs.
 Preparation prepare_files(const JobSpec& job, const Environment& env, bool is_awaited);
+
+// Between two rounds, aside and for a limited time: whether the program is still there. Throws if
+// it is not.
+void look_for_program_again(const JobSpec& job, const Environment& env);
 
 // The rest, for each round. `host`: this node's name in the endpoints; empty: not known yet.
 // `share`: of this launcher in its node. `is_first`: this may be the first pod of the job. Throws

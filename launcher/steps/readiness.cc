@@ -53,6 +53,7 @@ void prepare_again(const JobSpec& job, const Environment& env, const Machine& he
                    const Company& company, Readiness& ready) {
   Preparation& before = ready.preparation;
   if (job.start_port || !job.given_ports.empty() || job.servers) before.ports = {};
+  look_for_program_again(job, env);
   prepare(job, env, here, ready.me.host, company.group().share, may_be_first(job, ready.me),
           before);
 }
