@@ -127,6 +127,7 @@ void Dialer::lose(int fd, Depth depth, const std::string& why) {
   greeting_.erase(fd);
   if (depth_ && depth <= *depth_) return;
   depth_ = depth;
+  failure_.is_refused = depth == Depth::Refused;
   failure_.why = why;
 }
 

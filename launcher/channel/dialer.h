@@ -25,7 +25,8 @@ struct DialTarget {
 
 // Why no hub was found.
 struct DialFailure {
-  std::string why{};  // of the attempt that came furthest: "connection refused", …
+  std::string why{};        // of the attempt that came furthest: "connection refused", …
+  bool is_refused = false;  // nobody listens there
   std::vector<JobCard> other_jobs{};  // hubs of other jobs that answered
 };
 

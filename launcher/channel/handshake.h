@@ -48,6 +48,8 @@ class Handshake {
 
   State state() const { return state_; }
   const JobCard& theirs() const { return theirs_; }
+  const JobCard& mine() const { return mine_; }
+  const Key& secret() const { return secret_; }  // the hub's, once a letter was opened
   int their_protocol() const { return their_protocol_; }
   // By what both say of themselves: then another secret means another token.
   bool is_same_job() const { return mine_.tag == theirs_.tag; }

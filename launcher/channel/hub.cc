@@ -36,6 +36,7 @@ Hub::Hub(EventLoop& loop, UniqueFd listener, ChannelIdentity identity)
     : loop_(loop),
       listener_(std::move(listener)),
       identity_(std::move(identity)),
+      places_held_(loop),
       rest_(loop),
       next_remark_(loop) {
   loop_.on_readable(listener_.get(), [this] { accept_some(); });
@@ -101,19 +102,22 @@ void Hub::admit(UniqueFd connected) {
   const int id = next_id_++;
   const int fd = connected.get();
   strangers_.emplace(id, Clock::now());
-  Link::Events events{.proved = [this, id] { forget_stranger(id); },
-                      .message = [this, id](Message m) { take(id, std::move(m)); },
-                      .ended = [this, id](const LinkEnd& end) { ended(id, end); }};
   Handshake handshake(Handshake::Role::Hub, identity_.secret, identity_.card);
   try {
     set_no_delay(fd);
     set_keep_alive(fd, identity_.keep_alive);
     links_.emplace(id, std::make_unique<Link>(loop_, std::move(connected), std::move(handshake),
-                                              kLongestFromMember, std::move(events)));
+                                              kLongestFromMember, link_events(id)));
   } catch (const std::system_error&) {  // whatever the kernel refuses for it
     loop_.forget(fd);
     drop(id);
   }
+}
+
+Link::Events Hub::link_events(int id) {
+  return {.proved = [this, id] { forget_stranger(id); },
+          .message = [this, id](Message m) { take(id, std::move(m)); },
+          .ended = [this, id](const LinkEnd& end) { ended(id, end); }};
 }
 
 void Hub::ended(int id, const LinkEnd& end) {
@@ -124,6 +128,7 @@ void Hub::ended(int id, const LinkEnd& end) {
     events_.other_job(links_.at(id)->handshake().theirs(), peers_.at(id).first);
   }
   if (was_stranger && is_worth_a_word(end, links_.at(id)->handshake())) note_stranger(id, end.why);
+  if (goes_away(id, end)) return;
   drop(id);
   if (!was_stranger && events_.gone) events_.gone(id, end.why);
 }
@@ -135,10 +140,14 @@ void Hub::drop(int member) {
   asked_at_.erase(member);
   clocks_.erase(member);
   wall_clocks_.erase(member);
+  tickets_.erase(member);
+  away_.erase(member);
 }
 
 void Hub::take(int id, Message message) {
   if (const auto* clock = std::get_if<ClockMessage>(&message)) return take_clock(id, *clock);
+  if (const auto* back = std::get_if<ReturnMessage>(&message)) return take_return(id, back->ticket);
+  if (std::holds_alternative<OfferMessage>(message)) tickets_.erase(id);
   if (events_.message) events_.message(id, std::move(message));
 }
 
@@ -163,8 +172,14 @@ void Hub::send(int member, const Message& message) {
   if (found != links_.end()) found->second->send(message);
 }
 
+void Hub::send_encoded(int member, std::string_view message) {
+  const auto found = links_.find(member);
+  if (found != links_.end()) found->second->send_encoded(message);
+}
+
 void Hub::send_all(const Message& message) {
-  for (const auto& [member, link] : links_) link->send(message);
+  const std::string encoded = encode(message);
+  for (const auto& [member, link] : links_) link->send_encoded(encoded);
 }
 
 void Hub::let_members_leave(std::chrono::milliseconds patience) {
@@ -174,7 +189,7 @@ void Hub::let_members_leave(std::chrono::milliseconds patience) {
                     if (!has_members()) loop_.stop();
                   },
               .remark = {}});
-  run_until(loop_, patience, [this] { return !has_members(); });
+  run_until(loop_, patience, [this] { return !has_members() && away_.empty(); });
 }
 
 void Hub::relax() const {

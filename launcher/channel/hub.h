@@ -10,6 +10,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "launcher/channel/clock_offset.h"
 #include "launcher/channel/link.h"
@@ -42,6 +44,8 @@ class Hub {
     std::function<void(const std::string& line)> remark;  // about strangers, at most one a second
     // A launcher that introduced itself and does not belong to this job.
     std::function<void(const JobCard& card, std::uint32_t address)> other_job{};
+    std::function<void(int member, const std::string& why)> away{};
+    std::function<void(int member)> back{};
   };
 
   Hub(EventLoop& loop, UniqueFd listener, ChannelIdentity identity);
@@ -52,6 +56,8 @@ class Hub {
   void set_events(Events events) { events_ = std::move(events); }
 
   void send(int member, const Message& message);
+  // What encode() made of a message.
+  void send_encoded(int member, std::string_view message);
   // To everyone who has proved the secret.
   void send_all(const Message& message);
   // As at the beginning, after hurry().
@@ -64,6 +70,18 @@ class Hub {
   void let_members_leave(std::chrono::milliseconds patience);
   // Closes the connection; `gone` is not called.
   void drop(int member);
+
+  // A round begins: whoever is in it gets a ticket, and no other is good any more. Nobody is away.
+  void void_tickets();
+  Ticket give_ticket(int member);
+  // For so long a member whose connection breaks, and that has a ticket, is away and not gone: with
+  // its ticket it comes back over another connection, as the same member. Who makes the offer for
+  // the next round needs its ticket no more.
+  void hold_places(std::chrono::milliseconds longest);
+  // What whoever comes back is to hear, in this order, as encode() made it.
+  void tell_returning(std::string message) { for_returning_.push_back(std::move(message)); }
+  void forget_what_to_tell() { for_returning_.clear(); }
+  bool is_away(int member) const { return away_.contains(member); }
 
   bool has(int member) const { return links_.contains(member); }
   // Of those who have proved the secret.
@@ -85,7 +103,10 @@ class Hub {
   void accept_again();
   void forget_stranger(int id);
   void admit(UniqueFd connected);
+  Link::Events link_events(int id);
   void ended(int id, const LinkEnd& end);
+  bool goes_away(int id, const LinkEnd& end);
+  void take_return(int id, const Ticket& ticket);
   void take(int id, Message message);
   void take_clock(int id, const ClockMessage& clock);
   void note_stranger(int id, const std::string& why);
@@ -103,6 +124,10 @@ class Hub {
   std::map<int, Clock::time_point> asked_at_;
   std::map<int, ClockOffset> clocks_;
   std::map<int, std::pair<std::int64_t, std::int64_t>> wall_clocks_;
+  std::map<int, Key> tickets_;
+  std::map<int, std::string> away_;  // why
+  std::vector<std::string> for_returning_;
+  Alarm places_held_;
   Alarm rest_;
   Alarm next_remark_;
   std::string last_stranger_;

@@ -59,13 +59,16 @@ void HubChannel::set_events(Events events) {
   hub_->set_events(
       {.message = [this](int member, Message message) { take(member, std::move(message)); },
        .gone = [this](int member, const std::string& why) { lose(member, why); },
-       .remark = events_.remark});
+       .remark = events_.remark,
+       .away = [this](int member, const std::string& why) { tell_of_absence(member, &why); },
+       .back = [this](int member) { tell_of_absence(member, nullptr); }});
   for (auto& [member, message] : std::exchange(early_, {})) take(member, std::move(message));
   // Whoever went between the roster and now.
   std::vector<int> gone;
   for (const auto& [member, node] : members_) {
-    if (!hub_->has(member)) gone.push_back(member);
+    if (!hub_->has(member) && !hub_->is_away(member)) gone.push_back(member);
   }
+  std::erase_if(spares_, [this](const auto& spare) { return !hub_->has(spare.first); });
   for (const int member : gone) lose(member, "it went before the start");
 }
 
@@ -102,7 +105,8 @@ Connections HubChannel::release() {
   for (auto& [member, offer] : spares_) left.news->messages.emplace_back(member, std::move(offer));
   for (auto& heard : for_the_next_) left.news->messages.push_back(std::move(heard));
   for (const auto& [member, place] : members_) {
-    if (!left.hub->has(member)) left.news->gone.emplace_back(member, kClosedByOther);
+    if (!left.hub->has(member) && !left.hub->is_away(member))
+      left.news->gone.emplace_back(member, kClosedByOther);
   }
   listen_for_the_next(left);
   return left;
@@ -134,6 +138,7 @@ void HubChannel::take_ending(int member, int node, PodEnding ending) {
 }
 
 void HubChannel::lose(int member, const std::string& why) {
+  spares_.erase(member);
   const auto found = members_.find(member);
   if (found == members_.end()) return;
   const int node = found->second;
@@ -162,11 +167,15 @@ void HubChannel::tell_stop(const StopCause& own) {
 
 void HubChannel::stop_all(const StopCause& cause, int but_node) {
   if (std::exchange(stopping_, true)) return;
+  if (patience().count() > 0) hub_->hold_places(patience());
+  const std::string stop = encode(StopMessage{cause});
+  hub_->tell_returning(stop);
+  // Also to the one that gave the reason: it knows, but its clock has not been asked for hours.
   for (const auto& [member, node] : members_) {
-    if (hub_->has(member)) hub_->hurry(member);
-    if (node == but_node) continue;
+    // Where a round may follow, a short gap of the network is not to cost a node.
+    if (hub_->has(member) && !has_policy()) hub_->hurry(member);
     hub_->ask_clock(member);  // first: the answer may be there before send() returns
-    hub_->send(member, StopMessage{cause});
+    hub_->send_encoded(member, stop);
   }
   if (but_node != mine_) events_.stop(cause);
 }
@@ -174,12 +183,16 @@ void HubChannel::stop_all(const StopCause& cause, int but_node) {
 // A reason to stop that came first stays the reason.
 void HubChannel::work_is_done() { done_ = !stopping_; }
 
-void HubChannel::tell_kill() { tell(KillMessage{}); }
+void HubChannel::tell_kill() {
+  hub_->tell_returning(encode(KillMessage{}));
+  tell(KillMessage{});
+}
 
 void HubChannel::tell(const Message& message) {
+  const std::string encoded = encode(message);
   for (const auto& member : members_) {
     if (std::holds_alternative<CheckGoMessage>(message)) hub_->ask_clock(member.first);
-    hub_->send(member.first, message);
+    hub_->send_encoded(member.first, encoded);
   }
 }
 
@@ -209,9 +222,13 @@ void HubChannel::send_verdict(const JobVerdict& verdict) {
   std::vector<FailureRecord>& failures = brief.verdict.failures;
   if (failures.size() > 1) failures.erase(failures.begin() + 1, failures.end());
   for (FailureRecord& first : failures) first.log_excerpt.clear();
+  const std::string for_most = encode(brief);
+  const std::string whole = encode(VerdictMessage{verdict});
+  hub_->forget_what_to_tell();
+  hub_->tell_returning(whole);
   for (const auto& [member, node] : members_) {
     const bool shows_it = node == 0 || node == verdict.first.node;
-    hub_->send(member, shows_it ? Message(VerdictMessage{verdict}) : Message(brief));
+    hub_->send_encoded(member, shows_it ? whole : for_most);
   }
   if (verdict.next) return;
   const RefusalMessage not_needed{

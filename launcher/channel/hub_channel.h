@@ -42,6 +42,7 @@ class HubChannel final : public JobChannel {
   void take_ending(int member, int node, PodEnding ending);
   void take_newcomer(int member, const Message& message);
   void lose(int member, const std::string& why);
+  void tell_of_absence(int member, const std::string* why);  // null: it is over
   void stop_all(const StopCause& cause, int but_node);
   void decide_when_complete();
   void send_verdict(const JobVerdict& verdict);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who knocks at the hub of a running round: turned away, or kept for the next one.
+// Who knocks at the hub of a running round: turned away, kept for the next one, or back.
+#include <fmt/format.h>
+
 #include "launcher/channel/hub_channel.h"
 
 namespace paddle_launch {
@@ -26,6 +28,15 @@ void HubChannel::take_newcomer(int member, const Message& message) {
   const auto refusal = doorkeeper() ? doorkeeper()(*offer) : full_house();
   if (refusal) spares_.erase(member);
   hub_->send(member, refusal ? Message(*refusal) : Message(WaitingMessage{0, nodes, {}}));
+}
+
+void HubChannel::tell_of_absence(int member, const std::string* why) {
+  const auto found = members_.find(member);
+  if (found == members_.end() || !events_.remark) return;
+  const std::string& host = account(found->second).host;
+  events_.remark(why == nullptr
+                     ? fmt::format("node {} is back", host)
+                     : fmt::format("node {} is out of reach: {}; waiting for it", host, *why));
 }
 
 std::vector<OfferMessage> HubChannel::newcomers() const {

@@ -4,6 +4,7 @@
 // alone?".
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,6 +17,10 @@
 #include "launcher/job/link_check.h"
 
 namespace paddle_launch {
+
+// Beyond the grace, which trainers may need to save: how long a node may be out of reach while the
+// job is being stopped.
+constexpr std::chrono::seconds kForTheWayBack{10};
 
 class JobChannel {
  public:
@@ -43,6 +48,8 @@ class JobChannel {
 
   virtual void set_events(Events events) = 0;
   void set_policy(Policy policy) { policy_ = std::move(policy); }
+  // From the reason to stop on: so long a pod that is out of reach is waited for. Zero: it is lost.
+  void set_patience(std::chrono::milliseconds patience) { patience_ = patience; }
   void set_doorkeeper(Doorkeeper doorkeeper) { doorkeeper_ = std::move(doorkeeper); }
   // This pod's own reason to stop.
   virtual void tell_stop(const StopCause& own) = 0;
@@ -76,10 +83,12 @@ class JobChannel {
     return verdict;
   }
   bool has_policy() const { return static_cast<bool>(policy_); }
+  std::chrono::milliseconds patience() const { return patience_; }
   const Doorkeeper& doorkeeper() const { return doorkeeper_; }
 
  private:
   Policy policy_;
+  std::chrono::milliseconds patience_{0};
   Doorkeeper doorkeeper_;
 };
 

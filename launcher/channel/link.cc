@@ -83,7 +83,8 @@ void Link::read() {
   const ssize_t size = recv(socket_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
   if (size < 0 && (is_not_yet(errno) || errno == EINTR)) return;
   if (size < 0) return end(connection_problem(errno));
-  if (size == 0) return end(write_error_ != 0 ? connection_problem(write_error_) : kClosedByOther);
+  if (size == 0 && write_error_ == 0) return end(kClosedByOther, true);
+  if (size == 0) return end(connection_problem(write_error_));
   incoming_.add({chunk.data(), static_cast<std::size_t>(size)});
   reading_ = true;
   if (!take_frames()) return;
@@ -138,8 +139,10 @@ void Link::hurry() const {
   if (socket_) shorten_user_timeout(socket_.get(), kTimeToAcknowledge);
 }
 
-void Link::send(const Message& message) {
-  if (socket_ && is_proved()) send_frame(stream_->seal(encode(message)));
+void Link::send(const Message& message) { send_encoded(encode(message)); }
+
+void Link::send_encoded(std::string_view message) {
+  if (socket_ && is_proved()) send_frame(stream_->seal(message));
 }
 
 void Link::send_frame(std::string_view frame) {
@@ -175,12 +178,12 @@ void Link::write() {
   loop_.on_writable(socket_.get(), wants_more ? EventLoop::Callback([this] { write(); }) : nullptr);
 }
 
-void Link::end(std::string why) {
+void Link::end(std::string why, bool is_closed) {
   greeting_time_.stop();
   if (std::exchange(reading_, false) && !write_watched_) write();  // a goodbye
   loop_.forget(socket_.get());
   socket_.reset();
-  const LinkEnd last{std::move(why), handshake_.state()};
+  const LinkEnd last{std::move(why), handshake_.state(), is_closed};
   const auto ended = events_.ended;  // the link may go while it is called
   ended(last);
 }

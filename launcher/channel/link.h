@@ -23,6 +23,7 @@ constexpr const char* kClosedByOther = "closed by the other side";
 struct LinkEnd {
   std::string why{};  // "closed by the other side", "connection timed out", …
   Handshake::State greeting = Handshake::State::Going;
+  bool is_closed = false;  // in good order, by the other side: its launcher is there no more
 };
 
 class Link {
@@ -46,6 +47,8 @@ class Link {
 
   // Only once proved.
   void send(const Message& message);
+  // What encode() made of a message: one that goes to many is encoded once.
+  void send_encoded(std::string_view message);
   // The job is being stopped: another machine that is gone must not hold up the end, and one that
   // is there acknowledges in milliseconds, even if its launcher stands still.
   void hurry() const;
@@ -64,7 +67,7 @@ class Link {
   void send_frame(std::string_view frame);
   void write();
   ssize_t write_some();
-  void end(std::string why);
+  void end(std::string why, bool is_closed = false);
 
   EventLoop& loop_;
   UniqueFd socket_;

@@ -22,12 +22,13 @@ constexpr std::chrono::seconds kTimeToReport{5};
 }  // namespace
 
 MemberChannel::MemberChannel(std::unique_ptr<Link> link, const Roster& roster, int hub,
-                             std::vector<Message> early)
+                             std::vector<Message> early, std::unique_ptr<WayBack> way_back)
     : link_(std::move(link)),
       mine_(static_cast<int>(roster.mine)),
       hub_(hub),
       accounts_(open_accounts(roster)),
-      early_(std::move(early)) {
+      early_(std::move(early)),
+      way_back_(std::move(way_back)) {
   link_->set_events({.proved = [] {},
                      .message = [this](Message message) { early_.push_back(std::move(message)); },
                      .ended = [this](const LinkEnd& end) { lost_before_listening_ = end.why; }});
@@ -35,83 +36,135 @@ MemberChannel::MemberChannel(std::unique_ptr<Link> link, const Roster& roster, i
 
 void MemberChannel::set_events(Events events) {
   events_ = std::move(events);
+  listen();
+  for (Message& message : std::exchange(early_, {})) take(std::move(message));
+  if (lost_before_listening_) lose_hub(*std::exchange(lost_before_listening_, std::nullopt));
+}
+
+void MemberChannel::listen() {
   link_->set_events({.proved = [] {},
                      .message = [this](Message message) { take(std::move(message)); },
                      .ended = [this](const LinkEnd& end) { lose_hub(end.why); }});
-  for (Message& message : std::exchange(early_, {})) take(std::move(message));
-  if (lost_before_listening_) lose_hub(*std::exchange(lost_before_listening_, std::nullopt));
 }
 
 void MemberChannel::take(Message message) {
   if (hub_decided_) return for_the_next_.push_back(std::move(message));
   if (auto* stop = std::get_if<StopMessage>(&message)) return take_stop(stop->cause);
   if (std::holds_alternative<KillMessage>(message)) return events_.kill();
-  if (auto* verdict = std::get_if<VerdictMessage>(&message)) {
-    failed_ = verdict->verdict.first.status != 0;
-    hub_decided_ = !decided_;
-    const bool is_last = !verdict->verdict.next;
-    if (!std::exchange(decided_, true)) events_.verdict(verdict->verdict);
-    if (!is_last) return;
-    // The hub stays until everybody has the verdict: it need not wait for what we still print.
-    shutdown(link_->fd(), SHUT_WR);
-    return;
+  if (auto* verdict = std::get_if<VerdictMessage>(&message)) return take_verdict(verdict->verdict);
+  // Whoever came back was too late.
+  if (auto* refusal = std::get_if<RefusalMessage>(&message)) {
+    way_back_.reset();
+    shutdown(link_->fd(), SHUT_RDWR);
+    return lose_hub_for_good(refusal->text);
   }
   if (std::holds_alternative<CheckGoMessage>(message)) link_->send(clocks_now());
   if (events_.other) events_.other(hub_, message);
 }
 
+void MemberChannel::take_verdict(const JobVerdict& verdict) {
+  failed_ = verdict.first.status != 0;
+  hub_decided_ = !decided_;
+  const bool is_last = !verdict.next;
+  if (!std::exchange(decided_, true)) events_.verdict(verdict);
+  // The hub stays until everybody has the verdict: it need not wait for what we still print.
+  if (is_last) shutdown(link_->fd(), SHUT_WR);
+}
+
+bool MemberChannel::begin_stopping() {
+  if (std::exchange(stopping_, true)) return false;
+  stopping_since_ = EventLoop::Clock::now();
+  return true;
+}
+
 void MemberChannel::take_stop(const StopCause& cause) {
-  link_->hurry();
+  if (!has_policy()) link_->hurry();
   link_->send(clocks_now());
   // The hub's clock is not ours: the moment counts from when we heard of it.
   StopCause heard = cause;
   heard.at = EventLoop::Clock::now();
   if (done_) return;
   const auto node = static_cast<std::size_t>(cause.node);
-  if (node < accounts_.size() && cause.node != mine_) accounts_[node].cause = heard;
-  if (!std::exchange(stopping_, true)) events_.stop(heard);
+  const bool is_news = node < accounts_.size() && cause.node != mine_ && !accounts_[node].cause;
+  if (is_news) accounts_[node].cause = heard;
+  if (begin_stopping()) events_.stop(heard);
 }
 
 void MemberChannel::lose_hub(const std::string& why) {
   if (decided_) return;
-  PodAccount& hub = accounts_.at(static_cast<std::size_t>(hub_));
+  may_come_back() ? come_back(why) : lose_hub_for_good(why);
+}
+
+void MemberChannel::lose_hub_for_good(const std::string& why) {
+  if (decided_) return;
+  PodAccount& hub = account(hub_);
   const std::string name = fmt::format("{}, which holds the job together,", hub.host);
   if (done_) {
     if (events_.remark) events_.remark(lost_after_work(name));
   } else {
     const StopCause cause = pod_lost(hub_, name, why);
     if (!hub.cause) hub.cause = cause;
-    if (!std::exchange(stopping_, true)) events_.stop(cause);
+    if (begin_stopping()) events_.stop(cause);
   }
-  if (accounts_.at(static_cast<std::size_t>(mine_)).ending) decide_now();
+  if (account(mine_).ending) decide_now();
 }
 
 void MemberChannel::tell_stop(const StopCause& own) {
   if (done_) return;
-  stopping_ = true;
-  link_->hurry();
-  accounts_.at(static_cast<std::size_t>(mine_)).cause = own;
+  begin_stopping();
+  if (!has_policy()) link_->hurry();
+  account(mine_).cause = own;
   link_->send(StopMessage{own});
 }
 
-void MemberChannel::tell_kill() { link_->send(KillMessage{}); }
+void MemberChannel::tell_kill() {
+  killed_ = true;
+  link_->send(KillMessage{});
+}
 
 void MemberChannel::tell(const Message& message) { link_->send(message); }
 
 void MemberChannel::tell_ending(const PodEnding& mine) {
-  accounts_.at(static_cast<std::size_t>(mine_)).ending = mine;
+  account(mine_).ending = mine;
   link_->send(EndingMessage{mine});
-  if (link_->fd() < 0) decide_now();
+  const bool is_lost = link_->fd() < 0 && !(way_back_ && way_back_->is_under_way());
+  if (is_lost) decide_now();
 }
 
 // Only of those does one know anything: the others are neither silent nor good, but with the hub.
 void MemberChannel::decide_now() {
   if (std::exchange(decided_, true)) return;
+  if (way_back_) way_back_->stop();
   JobVerdict verdict = judge(done_ ? without_causes(accounts_) : accounts_);
   verdict.silent.clear();
-  const PodAccount& hub = accounts_.at(static_cast<std::size_t>(hub_));
+  const PodAccount& hub = account(hub_);
   if (!hub.cause) verdict.silent.push_back(hub.host);
   events_.verdict(with_next_round(std::move(verdict), true));
+}
+
+bool MemberChannel::may_come_back() const {
+  return way_back_ && stopping_ && !done_ && EventLoop::Clock::now() < stopping_since_ + patience();
+}
+
+void MemberChannel::come_back(const std::string& why) {
+  if (events_.remark) {
+    events_.remark(fmt::format(
+        "node {}, which holds the job together, is out of reach: {}; trying to reach it again",
+        account(hub_).host, why_lost(why)));
+  }
+  way_back_->begin(stopping_since_ + patience(),
+                   {.found = [this](std::unique_ptr<Link> link) { say_again(std::move(link)); },
+                    .failed = [this, why] { lose_hub_for_good(why); }});
+}
+
+// What the hub has heard already does no harm.
+void MemberChannel::say_again(std::unique_ptr<Link> link) {
+  link_ = std::move(link);
+  listen();
+  const PodAccount& mine = account(mine_);
+  if (mine.cause) link_->send(StopMessage{*mine.cause});
+  if (killed_) link_->send(KillMessage{});
+  if (mine.ending) link_->send(EndingMessage{*mine.ending});
 }
 
 Connections MemberChannel::release() {

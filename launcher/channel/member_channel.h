@@ -11,6 +11,7 @@
 #include "launcher/channel/job_channel.h"
 #include "launcher/channel/judge.h"
 #include "launcher/channel/link.h"
+#include "launcher/channel/way_back.h"
 #include "launcher/job/roster.h"
 
 namespace paddle_launch {
@@ -19,7 +20,7 @@ class MemberChannel final : public JobChannel {
  public:
   // `hub`: the hub's place in the roster. `early`: what it has said since it sent the roster.
   MemberChannel(std::unique_ptr<Link> link, const Roster& roster, int hub,
-                std::vector<Message> early);
+                std::vector<Message> early, std::unique_ptr<WayBack> way_back = nullptr);
 
   void set_events(Events events) override;
   void tell_stop(const StopCause& own) override;
@@ -38,7 +39,15 @@ class MemberChannel final : public JobChannel {
  private:
   void take(Message message);
   void take_stop(const StopCause& cause);
+  void take_verdict(const JobVerdict& verdict);
+  bool begin_stopping();  // false: it was stopping already
+  void listen();
   void lose_hub(const std::string& why);
+  void lose_hub_for_good(const std::string& why);
+  bool may_come_back() const;
+  void come_back(const std::string& why);
+  void say_again(std::unique_ptr<Link> link);
+  PodAccount& account(int node) { return accounts_.at(static_cast<std::size_t>(node)); }
 
   std::unique_ptr<Link> link_;
   int mine_;
@@ -47,7 +56,10 @@ class MemberChannel final : public JobChannel {
   Events events_;
   std::vector<Message> early_;
   std::optional<std::string> lost_before_listening_;
+  std::unique_ptr<WayBack> way_back_;  // none: who loses the hub has lost it
   bool stopping_ = false;
+  EventLoop::Clock::time_point stopping_since_;
+  bool killed_ = false;
   bool done_ = false;  // all workers of the job have ended well, says the hub
   bool decided_ = false;
   bool failed_ = false;  // so says the hub's verdict

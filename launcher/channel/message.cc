@@ -71,6 +71,12 @@ void fields(Wire& wire, Of<Wire, WaitingMessage>& message) {
 }
 
 template <typename Wire>
+void fields(Wire& wire, Of<Wire, Ticket>& ticket) {
+  wire.number(ticket.member, kAnyCount);
+  wire.text(ticket.key, kOneLine);
+}
+
+template <typename Wire>
 void fields(Wire& wire, Of<Wire, RosterMessage>& message) {
   wire.number(message.mine, kRanks);
   wire.number(message.hub, kRanks);
@@ -78,6 +84,7 @@ void fields(Wire& wire, Of<Wire, RosterMessage>& message) {
   wire.texts(message.warnings, kText);
   wire.packed(message.gift);
   fields(wire, message.round);
+  fields(wire, message.ticket);
 }
 
 template <typename Wire>
@@ -145,6 +152,11 @@ void fields(Wire& /*wire*/, Of<Wire, WorkersDoneMessage>& /*message*/) {}
 
 template <typename Wire>
 void fields(Wire& /*wire*/, Of<Wire, StopServersMessage>& /*message*/) {}
+
+template <typename Wire>
+void fields(Wire& wire, Of<Wire, ReturnMessage>& message) {
+  fields(wire, message.ticket);
+}
 
 namespace {
 

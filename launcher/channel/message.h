@@ -32,6 +32,13 @@ struct WaitingMessage {
   bool operator==(const WaitingMessage&) const = default;
 };
 
+// With it a member that lost its connection is let in again as the same member.
+struct Ticket {
+  int member = 0;     // the hub's number for it
+  std::string key{};  // random bytes that nobody else has
+  bool operator==(const Ticket&) const = default;
+};
+
 // Hub to member: all pods in their order (pack_pods), and which of them the member is.
 struct RosterMessage {
   int mine = 0;
@@ -40,6 +47,7 @@ struct RosterMessage {
   std::vector<std::string> warnings{};
   std::string gift{};  // what the first pod has for everyone
   RoundState round{};
+  Ticket ticket{};
   bool operator==(const RosterMessage&) const = default;
 };
 
@@ -119,11 +127,17 @@ struct StopServersMessage {
   bool operator==(const StopServersMessage&) const = default;
 };
 
+// Member to hub, first of all over a new connection: I was here before.
+struct ReturnMessage {
+  Ticket ticket{};
+  bool operator==(const ReturnMessage&) const = default;
+};
+
 using Message =
     std::variant<OfferMessage, WaitingMessage, RosterMessage, RefusalMessage, StopMessage,
                  KillMessage, ClockMessage, EndingMessage, VerdictMessage, CheckReadyMessage,
                  CheckGoMessage, CheckRowMessage, CheckDoneMessage, ServersListenMessage,
-                 StartWorkersMessage, WorkersDoneMessage, StopServersMessage>;
+                 StartWorkersMessage, WorkersDoneMessage, StopServersMessage, ReturnMessage>;
 
 std::string encode(const Message& message);
 

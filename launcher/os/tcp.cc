@@ -34,8 +34,8 @@ UniqueFd open_socket() {
   return UniqueFd(check(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket"));
 }
 
-void set_option(int fd, int level, int option, int value, std::string_view name) {
-  check(setsockopt(fd, level, option, &value, sizeof value), "setsockopt", name);
+void set_option(int fd, int level, int option, int value) {
+  setsockopt(fd, level, option, &value, sizeof value);
 }
 
 void bind_to(int fd, std::uint32_t address, int port) {
@@ -60,7 +60,7 @@ std::optional<sockaddr_in> end_of(int fd, AskForEnd ask) {
 
 UniqueFd listen_on(std::uint32_t address, int port, int backlog) {
   UniqueFd listener = open_socket();
-  set_option(listener.get(), SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
+  set_option(listener.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   bind_to(listener.get(), address, port);
   check(listen(listener.get(), backlog), "listen", endpoint(address, port));
   return listener;
@@ -70,8 +70,7 @@ UniqueFd begin_connect(std::uint32_t address, int port, std::optional<std::uint3
   UniqueFd attempt = open_socket();
   if (from) {
     // Otherwise bind takes a port that no other connection of this address may have, to anywhere.
-    const int yes = 1;
-    setsockopt(attempt.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &yes, sizeof yes);
+    set_option(attempt.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
     bind_to(attempt.get(), *from, 0);
   }
   const sockaddr_in wire = socket_address(address, port);
@@ -94,7 +93,7 @@ int connect_result(int fd) {
   return met_itself ? ECONNREFUSED : 0;
 }
 
-void set_no_delay(int fd) { set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY"); }
+void set_no_delay(int fd) { set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1); }
 
 KeepAlive keep_alive_for(std::chrono::seconds heartbeat) {
   const auto seconds = std::clamp<std::chrono::seconds::rep>(heartbeat.count(), 0, kLongestBudget);
@@ -108,12 +107,12 @@ KeepAlive keep_alive_for(std::chrono::seconds heartbeat) {
 }
 
 void set_keep_alive(int fd, const KeepAlive& keep_alive) {
-  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1, "SO_KEEPALIVE");
-  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, keep_alive.idle_s, "TCP_KEEPIDLE");
-  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, keep_alive.interval_s, "TCP_KEEPINTVL");
-  set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, keep_alive.count, "TCP_KEEPCNT");
+  set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, keep_alive.idle_s);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, keep_alive.interval_s);
+  set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, keep_alive.count);
   // Keep-alive probes are not sent while data waits for its acknowledgement; this covers that time.
-  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, keep_alive.user_timeout_ms, "TCP_USER_TIMEOUT");
+  set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, keep_alive.user_timeout_ms);
 }
 
 void shorten_user_timeout(int fd, std::chrono::milliseconds timeout) {
@@ -145,10 +144,10 @@ std::optional<std::uint32_t> source_address_for(std::uint32_t address) {
   return local_address(route.get());
 }
 
-std::pair<std::uint32_t, int> peer_of(int fd) {
+std::optional<std::pair<std::uint32_t, int>> peer_of(int fd) {
   const auto peer = end_of(fd, getpeername);
-  if (!peer) check(-1, "getpeername");
-  return {ntohl(peer->sin_addr.s_addr), ntohs(peer->sin_port)};
+  if (!peer) return std::nullopt;
+  return std::pair(ntohl(peer->sin_addr.s_addr), int{ntohs(peer->sin_port)});
 }
 
 }  // namespace paddle_launch

@@ -24,6 +24,8 @@ UniqueFd begin_connect(std::uint32_t address, int port,
 // it is for, and where nobody listens there the two ends then agree with each other.
 int connect_result(int fd);
 
+// These two never throw: a connection whose other side is gone may refuse, and who reads from it
+// learns of that.
 void set_no_delay(int fd);
 
 struct KeepAlive {
@@ -44,7 +46,7 @@ void shorten_user_timeout(int fd, std::chrono::milliseconds timeout);
 
 std::optional<std::uint32_t> local_address(int fd);  // none: not bound to one
 int local_port(int fd);
-std::pair<std::uint32_t, int> peer_of(int fd);  // address and port
+std::optional<std::pair<std::uint32_t, int>> peer_of(int fd);  // none: the connection is gone
 
 // The address of this host that packets to that one would carry; none: there is no route. Nothing
 // is sent.

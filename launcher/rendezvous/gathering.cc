@@ -79,6 +79,7 @@ void Gathering::take(int member, const Message& message) {
 void Gathering::take_offer(int member, const OfferMessage& offer) {
   const std::optional<std::string> problem = objection(member, offer);
   if (!problem) {
+    if (!members_.contains(member)) take_place_of_absent(offer);
     OfferMessage& arrived = arrived_.insert_or_assign(member, offer).first->second;
     // Rounds have been played without it: somebody else has its place now.
     const bool is_stale = settings_.elastic && offer.claim.round + 1 != settings_.round.number;

@@ -76,6 +76,7 @@ class Gathering {
   std::optional<std::string> objection(int member, const OfferMessage& offer) const;
   std::optional<std::string> taken_place(int member, const OfferMessage& offer) const;
   int free_places() const;
+  void take_place_of_absent(const OfferMessage& offer);
   std::string name_of(int member) const;
   void gone(int member, const std::string& why);
   void tick();

@@ -49,4 +49,16 @@ int Gathering::free_places() const {
   return settings_.nodes - here() - static_cast<int>(awaited);
 }
 
+// Who is out of reach comes too late when somebody else has its place; where others are free, a
+// node without a place of its own takes one of those.
+void Gathering::take_place_of_absent(const OfferMessage& offer) {
+  const auto away = std::find_if(members_.begin(), members_.end(), [&](const auto& one) {
+    return hub_->is_away(one.first) && offer.claim.place.value_or(one.second) == one.second;
+  });
+  if (away == members_.end()) return;
+  const auto absent = std::count_if(members_.begin(), members_.end(),
+                                    [this](const auto& one) { return hub_->is_away(one.first); });
+  if (offer.claim.place || free_places() <= absent) hub_->drop(away->first);
+}
+
 }  // namespace paddle_launch

@@ -55,8 +55,10 @@ Met give_roster(std::unique_ptr<Hub> hub, const CompleteMeeting& meeting, Roster
                         .warnings = oddities(meeting.mine, meeting.offers),
                         .gift = gift ? gift(trainers_of(roster), reached_at) : std::string(),
                         .round = meeting.round};
+  hub->void_tickets();
   for (const auto& [member, place] : meeting.places) {
     message.mine = place;
+    message.ticket = hub->give_ticket(member);
     hub->send(member, message);
   }
   auto channel =

@@ -61,8 +61,9 @@ std::optional<Met> Joining::run() {
         "the same paddle-launch on all nodes");
   }
   roster->node_of = settings_.node_of;
+  auto way_back = std::make_unique<WayBack>(loop_, *link_, roster_->ticket, settings_.keep_alive);
   auto channel = std::make_unique<MemberChannel>(std::move(link_), *roster, roster_->hub,
-                                                 std::move(after_roster_));
+                                                 std::move(after_roster_), std::move(way_back));
   return Met{.roster = std::move(*roster),
              .channel = std::move(channel),
              .warnings = std::move(roster_->warnings),

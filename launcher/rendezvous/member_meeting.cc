@@ -60,8 +60,9 @@ Met MemberMeeting::run() {
   if (refusal_ && link_ && settings_.hub_tells_for_all) throw AlreadyTold{refusal_->status};
   if (refusal_) throw_refusal(*refusal_);
   roster_->node_of = settings_.node_of;
-  auto channel =
-      std::make_unique<MemberChannel>(std::move(link_), *roster_, hub_, std::move(after_roster_));
+  auto way_back = std::make_unique<WayBack>(loop_, *link_, ticket_, settings_.identity.keep_alive);
+  auto channel = std::make_unique<MemberChannel>(std::move(link_), *roster_, hub_,
+                                                 std::move(after_roster_), std::move(way_back));
   return {.roster = std::move(*roster_),
           .channel = std::move(channel),
           .warnings = std::move(warnings_),
@@ -160,6 +161,7 @@ void MemberMeeting::take_roster(const RosterMessage& message) {
   warnings_ = message.warnings;
   gift_ = message.gift;
   round_ = message.round;
+  ticket_ = message.ticket;
   loop_.stop();
 }
 

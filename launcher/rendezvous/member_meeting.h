@@ -60,6 +60,7 @@ class MemberMeeting {
   std::vector<std::string> warnings_;
   std::string gift_;
   RoundState round_;
+  Ticket ticket_;
 };
 
 }  // namespace paddle_launch

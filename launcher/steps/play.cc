@@ -91,6 +91,11 @@ RoundEnd play(const Job& job, const Readiness& ready, const Met& met, Remarks re
   if (!job.company.remark().empty()) remarks.notices.push_back(job.company.remark());
   met.channel->set_doorkeeper(rounds.watch.doorkeeper);
   met.channel->set_policy(policy_of(rounds, plan.processes.nodes));
+  // The nodes of an elastic job find each other again through etcd.
+  const bool is_elastic = rounds.rules.nodes == RestartRules::Nodes::Elastic;
+  if (rounds.may_be_several && !is_elastic) {
+    met.channel->set_patience(spec.grace + kForTheWayBack);
+  }
   const int node = static_cast<int>(met.roster.mine);
   try {
     run_hook(job, plan, remarks);

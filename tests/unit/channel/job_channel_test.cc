@@ -117,6 +117,25 @@ TEST_F(JobChannelTest, ANewcomerToARoundThatEndsIsHandedOnToTheNext) {
             (std::pair<int, Message>{kNewcomer, Message(offer_of("n3"))}));
 }
 
+TEST_F(JobChannelTest, ANewcomerThatWentIsForgotten) {
+  channel_->set_policy(once_more());
+  channel_->tell_stop(server_failed(0));
+  const auto newcomer = come();
+  newcomer->say(offer_of("n3"));
+  turn_until([&] { return newcomer->heard<WaitingMessage>() != nullptr; });
+  newcomer->leave();
+  turn_until([&] { return !at_hub_->has(kNewcomer); });
+  channel_->decide_now();
+  EXPECT_TRUE(channel_->release().news->messages.empty());
+}
+
+TEST_F(JobChannelTest, TheClockOfTheOneThatGaveTheReasonIsAskedToo) {
+  EXPECT_FALSE(at_hub_->clock_of(kMember));
+  member_->tell_stop(server_failed(1));
+  turn_until([&] { return at_hub_->clock_of(kMember).has_value(); });
+  EXPECT_FALSE(heard_by_member_.stop) << "it knows";
+}
+
 TEST_F(JobChannelTest, ANewcomerIsToldWhenThereIsNoNextRound) {
   channel_->set_policy([](const JobVerdict&, bool) { return std::nullopt; });
   channel_->tell_stop(server_failed(0));

@@ -133,7 +133,8 @@ inline std::vector<Message> sample_messages() {
                     .packed_pods = pack_pods({pod, pod}, {}),
                     .warnings = {"hm", ""},
                     .gift = "an id",
-                    .round = round},
+                    .round = round,
+                    .ticket = {.member = 70'000, .key = "thirty-two random bytes"}},
       RefusalMessage{.status = 2, .node = 17, .text = "10.0.0.3 says --sort_ip, others do not"},
       StopMessage{sample_cause()},
       KillMessage{},
@@ -148,6 +149,7 @@ inline std::vector<Message> sample_messages() {
       StartWorkersMessage{},
       WorkersDoneMessage{},
       StopServersMessage{},
+      ReturnMessage{{.member = 3, .key = "thirty-two random bytes"}},
   };
 }
 
