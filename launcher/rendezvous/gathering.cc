@@ -179,10 +179,7 @@ void Gathering::tick() {
   }
   if (settings_.waiting && now.missing > 0) settings_.waiting(now);
   // With none missing it would say that the job runs without whoever hears it.
-  const WaitingMessage message{now.missing, now.nodes, now.names};
-  for (const auto& arrived : arrived_) {
-    if (now.missing > 0) hub_->send(arrived.first, message);
-  }
+  if (now.missing > 0) missing_news_.tell(*hub_, now, arrived_);
   consider();
 }
 
@@ -200,6 +197,7 @@ WaitingFacts Gathering::facts() const {
   for (std::size_t place = 0; place < settings_.hosts.size(); ++place) {
     if (!places.contains(static_cast<int>(place))) facts.names.push_back(settings_.hosts[place]);
   }
+  keep_first_names(facts.names);
   return facts;
 }
 

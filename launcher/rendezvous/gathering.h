@@ -18,6 +18,7 @@
 #include "launcher/job/waiting_facts.h"
 #include "launcher/os/alarm.h"
 #include "launcher/rendezvous/give_roster.h"
+#include "launcher/rendezvous/missing_news.h"
 #include "launcher/rendezvous/rendezvous.h"
 
 namespace paddle_launch {
@@ -107,6 +108,7 @@ class Gathering {
   std::optional<RefusalMessage> refusal_;
   std::optional<CompleteMeeting> complete_;
   std::optional<Roster> roster_;
+  MissingNews missing_news_;
   std::set<int> dismissed_;  // members who are told that they are not needed
   bool committing_ = false;
   bool given_up_ = false;

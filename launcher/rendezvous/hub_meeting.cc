@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/rendezvous/hub_meeting.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,7 +15,6 @@ namespace {
 
 constexpr std::chrono::seconds kTick{1};
 constexpr int kKnockEveryTicks = 2;
-constexpr std::size_t kNamesInMessage = 8;
 // How long those who are a little late may still come for the bad news.
 constexpr std::chrono::seconds kForLatecomers{10};
 constexpr std::chrono::seconds kForThoseHere{2};
@@ -172,7 +170,7 @@ void HubMeeting::tick() {
     shown.last_try.clear();
     settings_.waiting(shown);
   }
-  tell_who_is_missing(now);
+  missing_news_.tell(*hub_, now, arrived_);
   if (now.waited.count() % kKnockEveryTicks == 0) knock();
 }
 
@@ -190,7 +188,7 @@ WaitingFacts HubMeeting::facts() const {
   facts.nodes = claim_.nodes;
   facts.missing = claim_.nodes - 1 - static_cast<int>(arrived_.size());
   facts.names = missing_names();
-  facts.names.resize(std::min(facts.names.size(), kNamesInMessage));
+  keep_first_names(facts.names);
   facts.waited =
       std::chrono::duration_cast<std::chrono::seconds>(EventLoop::Clock::now() - started_);
   for (const std::string& name : facts.names) {
@@ -201,16 +199,6 @@ WaitingFacts HubMeeting::facts() const {
   }
   others_.tell(facts);
   return facts;
-}
-
-// Everyone once a second would be many messages for a line that few people read: who knows it
-// already is not told again.
-void HubMeeting::tell_who_is_missing(const WaitingFacts& now) {
-  if (std::exchange(told_missing_, now.names) != now.names) told_members_.clear();
-  const WaitingMessage message{now.missing, now.nodes, now.names};
-  for (const auto& arrived : arrived_) {
-    if (told_members_.insert(arrived.first).second) hub_->send(arrived.first, message);
-  }
 }
 
 void HubMeeting::knock() {

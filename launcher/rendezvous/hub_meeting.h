@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "launcher/channel/message.h"
 #include "launcher/os/alarm.h"
 #include "launcher/rendezvous/knocker.h"
+#include "launcher/rendezvous/missing_news.h"
 #include "launcher/rendezvous/other_launchers.h"
 #include "launcher/rendezvous/rendezvous.h"
 #include "launcher/rendezvous/tcp_settings.h"
@@ -48,7 +48,6 @@ class HubMeeting {
   void tick();
   WaitingFacts facts() const;
   std::vector<std::string> missing_names() const;
-  void tell_who_is_missing(const WaitingFacts& now);
   void knock();
 
   Met complete(const GiftMaker& gift);
@@ -69,8 +68,7 @@ class HubMeeting {
   Alarm lingering_;
   Alarm bad_news_;
   EventLoop::Clock::time_point started_;
-  std::vector<std::string> told_missing_;  // as the members know it
-  std::set<int> told_members_;
+  MissingNews missing_news_;
   std::map<std::string, std::string> last_tries_;  // what came of knocking at a node
   OtherLaunchers others_;
 };

@@ -40,6 +40,25 @@ TEST_F(GatheringTest, AllGetTheRosterWithTheirPlacesAndTheRound) {
   EXPECT_EQ(end.met->round, settings_.round);
 }
 
+TEST_F(GatheringTest, WhoWaitsHearsOnlyWhatIsNewAndTheFirstNames) {
+  settings_.nodes = 20;
+  settings_.hosts.clear();
+  for (int node = 1; node <= 20; ++node) settings_.hosts.push_back("n" + std::to_string(node));
+  settings_.timeout = std::chrono::milliseconds(5500);
+  const auto second = old_member(offer("n2", 1));
+  const auto third = old_member(2);
+  loop_.after(std::chrono::milliseconds(2500), [&] { third->say(offer("n3", 2)); });
+  EXPECT_EQ(gather(offer("n1", 0)).status, kNodeMissingStatus);
+  std::vector<WaitingMessage> heard;
+  for (const Message& message : second->messages) {
+    if (const auto* one = std::get_if<WaitingMessage>(&message)) heard.push_back(*one);
+  }
+  ASSERT_EQ(heard.size(), 2U) << "it has waited for more than five seconds";
+  EXPECT_EQ(heard[0].missing, 18);
+  EXPECT_EQ(heard[1].missing, 17);
+  EXPECT_EQ(heard[0].names, (Hosts{"n3", "n4", "n5", "n6", "n7", "n8", "n9", "n10"}));
+}
+
 TEST_F(GatheringTest, ANewcomerTakesTheLostPlace) {
   lost_member(1);
   const auto third = old_member(offer("n3", 2));
