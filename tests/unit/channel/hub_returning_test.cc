@@ -73,8 +73,8 @@ TEST_F(HubReturningTest, WithItsTicketItIsTheSameMember) {
   EXPECT_EQ(heard_, std::vector<int>{0});
   EXPECT_EQ(back_, std::vector<int>{0});
   EXPECT_EQ(again->messages, (std::vector<Message>{StopMessage{}, KillMessage{}}));
-  hub_->send(0, RefusalMessage{.text = "bye"});
-  turn_until([&] { return again->heard<RefusalMessage>() != nullptr; });
+  hub_->send(0, WaitingMessage{});
+  turn_until([&] { return again->heard<WaitingMessage>() != nullptr; });
   EXPECT_TRUE(gone_.empty());
 }
 
