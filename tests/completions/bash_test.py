@@ -10,7 +10,7 @@ RC = [
     "bind 'set show-all-if-ambiguous on'; bind 'set completion-query-items 0'; bind 'set page-completions off'",
     "bind 'set enable-bracketed-paste off'; bind 'set bell-style none'",
     *PROGRAMS,
-    f"source {COMPLETIONS}/paddle-launch.bash",
+    f"source '{COMPLETIONS}/paddle-launch.bash'",
 ]
 
 

@@ -7,7 +7,7 @@ import unittest
 
 from shell_case import COMPLETIONS, SOURCE, Directory, ShellTests, needed
 
-FILES = f"source {COMPLETIONS}/paddle-launch.fish; source {SOURCE}/fleetrun.fish"
+FILES = f"source '{COMPLETIONS}/paddle-launch.fish'; source '{SOURCE}/fleetrun.fish'"
 
 
 class FishTest(ShellTests, unittest.TestCase):

@@ -9,7 +9,7 @@ RC = [
     "PS1= RPS1= PROMPT_EOL_MARK= LISTMAX=1000",
     "unsetopt beep list_ambiguous auto_menu prompt_cr prompt_sp; unset zle_bracketed_paste",
     *PROGRAMS,
-    f"fpath=({COMPLETIONS} $fpath); autoload -U compinit; compinit -u -D",
+    f"fpath=('{COMPLETIONS}' $fpath); autoload -U compinit; compinit -u -D",
     "zstyle ':completion:*' verbose no",
 ]
 
