@@ -89,7 +89,7 @@ def start_srun(job, chance):
 
 def start_mpirun(job, chance):
     job.nodes = list(HOSTS[:2])
-    mpi = MpiRun(types.SimpleNamespace(names=job.nodes))
+    mpi = MpiRun(types.SimpleNamespace(names=job.nodes, path=job.ground.hosts.path))
     starter = chance.choice(("openmpi", "hydra"))
     job.joins_statuses = starter == "hydra"
     words = getattr(mpi, starter)([])

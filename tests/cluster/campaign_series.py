@@ -60,6 +60,7 @@ class Series:
         subprocess.run(["cc", "-O1", "-o", trainer, TRAINERS / "marking.c"], check=True)
         subprocess.run(["cc", "-shared", "-fPIC", "-o", base / "clock.so", TRAINERS / "clock.c"], check=True)
         todo, done = multiprocessing.Queue(), multiprocessing.Queue()
+        todo.cancel_join_thread()  # what was not begun need not be
         for key in all_keys:
             todo.put(key)
         workers = [multiprocessing.Process(target=_work, args=(todo, done, str(trainer)), daemon=True)
@@ -78,11 +79,14 @@ class Series:
     def _gather(self, done, count, workers):
         results, bad, began = [], 0, time.monotonic()
         while len(results) < count and not (self._stop_at and bad >= self._stop_at):
-            try:
-                left = began + self._seconds - time.monotonic() if self._seconds else None
-                result = done.get(timeout=left and max(0.0, left))
-            except queue.Empty:
+            if self._seconds and time.monotonic() > began + self._seconds:
                 break
+            try:
+                result = done.get(timeout=1)
+            except queue.Empty:
+                if not any(worker.is_alive() for worker in workers):
+                    break  # somebody ended them
+                continue
             results.append(result)
             bad += bool(result.problems)
             if result.problems or self._tells_all:
