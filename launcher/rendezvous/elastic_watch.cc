@@ -31,7 +31,7 @@ void ElasticWatch::begin(JobChannel& channel, int nodes, std::function<void(cons
   nodes_ = nodes;
   is_working_ = true;
   stop_ = std::move(stop);
-  job_.on_silence(warn);
+  job_.on_warning(warn);
   job_.on_change([this] { look(); });
   look();
 }
@@ -39,7 +39,7 @@ void ElasticWatch::begin(JobChannel& channel, int nodes, std::function<void(cons
 void ElasticWatch::end() {
   settling_.stop();
   job_.on_change({});
-  job_.on_silence({});
+  job_.on_warning({});
   stop_ = {};
   channel_ = nullptr;
 }

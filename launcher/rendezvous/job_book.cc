@@ -84,7 +84,7 @@ std::string dumped(const Json& value) {
 }
 
 std::optional<BookedJob> read_job(const EtcdEntry& entry) {
-  BookedJob job{.lease = entry.lease, .modified = entry.modified};
+  BookedJob job{.lease = entry.lease};
   Fields fields(entry.value);
   fields.text("version", job.version);
   fields.number("min", job.nodes.min, 1, kMostCount);
@@ -119,7 +119,7 @@ std::optional<BookedRound::Pod> read_round_pod(const Json& object) {
 }
 
 std::optional<BookedRound> read_round(const EtcdEntry& entry) {
-  BookedRound round{.modified = entry.modified};
+  BookedRound round;
   Fields fields(entry.value);
   fields.count("number", round.state.number);
   fields.count("restarts", round.state.restarts);
@@ -175,6 +175,10 @@ const BookedPod* JobBook::find_pod(const std::string& name) const {
 
 std::string pod_key(const std::string& name) { return std::string(kPods) + name; }
 
+EtcdCompare as_it_stands(const std::string& key, std::int64_t revision) {
+  return {key, revision == 0 ? EtcdCompare::What::Absent : EtcdCompare::What::Modified, revision};
+}
+
 std::string prefix_of(const std::string& job_id) {
   std::string prefix = "/paddle/";
   for (const char c : job_id) {
@@ -189,8 +193,10 @@ JobBook read_book(const std::vector<EtcdEntry>& entries) {
   for (const EtcdEntry& entry : entries) {
     if (entry.key == kJobKey) {
       book.job = read_job(entry);
+      book.job_key = entry.modified;
     } else if (entry.key == kRoundKey) {
       book.round = read_round(entry);
+      book.round_key = entry.modified;
     } else if (entry.key == kScaleKey) {
       read_scale(entry, book);
     } else if (entry.key == kStopKey) {

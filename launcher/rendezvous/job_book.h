@@ -21,8 +21,7 @@ struct BookedJob {
   std::string secret{};  // in hex; empty: the users have a token
   std::int64_t created = 0;
   std::string command{};
-  std::int64_t lease = 0;     // found, not written
-  std::int64_t modified = 0;  // found, not written
+  std::int64_t lease = 0;  // found, not written
 
   bool operator==(const BookedJob&) const = default;
 };
@@ -52,11 +51,10 @@ struct BookedRound {
     bool operator==(const Pod&) const = default;
   };
   RoundState state{};
-  std::int64_t started = 0;   // seconds since 1970
-  bool is_running = false;    // false: waiting for nodes
-  std::string hub{};          // its name
-  std::vector<Pod> pods{};    // in the order of their ranks
-  std::int64_t modified = 0;  // found, not written
+  std::int64_t started = 0;  // seconds since 1970
+  bool is_running = false;   // false: waiting for nodes
+  std::string hub{};         // its name
+  std::vector<Pod> pods{};   // in the order of their ranks
 
   bool operator==(const BookedRound&) const = default;
 };
@@ -65,6 +63,9 @@ struct JobBook {
   std::optional<BookedJob> job{};
   std::vector<BookedPod> pods{};  // the most senior first
   std::optional<BookedRound> round{};
+  // The revisions that wrote the keys "job" and "round", readable or not; 0: there is no such key.
+  std::int64_t job_key = 0;
+  std::int64_t round_key = 0;
   std::optional<int> scale{};  // key "orders/scale"
   std::string scale_from{};
   std::optional<std::string> stop_from{};  // key "orders/stop"
@@ -79,6 +80,8 @@ constexpr const char* kRoundKey = "round";
 constexpr const char* kScaleKey = "orders/scale";
 constexpr const char* kStopKey = "orders/stop";
 std::string pod_key(const std::string& name);
+// That nobody has touched the key since; 0: that it is still not there.
+EtcdCompare as_it_stands(const std::string& key, std::int64_t revision);
 // "/paddle/<job_id>/".
 std::string prefix_of(const std::string& job_id);
 

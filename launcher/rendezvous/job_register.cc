@@ -37,8 +37,10 @@ void JobRegister::open(const std::string& host, int port) {
   pod_.pid = getpid();
   wants_entry_ = true;
   mind_own_entry();
-  wait_until([this] { return is_booked() || is_refusal(problem_); }, kToFindTheServer);
-  if (is_booked()) return;
+  wait_until([this] { return belongs_ || !refusal_.empty() || is_refusal(problem_); },
+             kToFindTheServer);
+  if (belongs_) return;
+  if (!refusal_.empty()) throw UsageError(refusal_);
   throw NodeMissing(why_etcd_is_no_use(settings_.spec.etcd, problem_, kToFindTheServer));
 }
 
@@ -50,29 +52,24 @@ void JobRegister::wait_until(const std::function<bool()>& is_so,
 }
 
 void JobRegister::take(const std::vector<EtcdEntry>& entries) {
-  book_ = read_book(entries);
+  const JobBook before = std::exchange(book_, read_book(entries));
   was_read_ = true;
-  refuse_foreign_job(entries);
+  if (belongs_) restore(before);
   if (book_.job && !book_.pods.empty() && book_.job->lease != job_lease_) {
     job_lease_ = book_.job->lease;
     etcd_->adopt_job_lease(job_lease_);
   }
   if (const BookedPod* const mine = book_.find_pod(pod_.name)) {
     if (pod_.since == 0) pod_.since = mine->created;
-    if (book_.job) secret_ = book_.job->secret;
+    if (book_.job && !std::exchange(belongs_, true)) secret_ = book_.job->secret;
     expel_predecessors();
   }
   mind_own_entry();
   if (changed_) changed_();
 }
 
-void JobRegister::refuse_foreign_job(const std::vector<EtcdEntry>& entries) const {
-  const auto is_job = [](const EtcdEntry& entry) { return entry.key == kJobKey; };
-  if (book_.job || std::none_of(entries.begin(), entries.end(), is_job)) return;
-  throw UsageError(fmt::format(
-      "--job_id={0}: the key {1}{2} in etcd was not written by this version of paddle-launch; give "
-      "this launch a --job_id of its own, or delete the key (etcdctl del --prefix {1})",
-      settings_.job_id, prefix_of(settings_.job_id), kJobKey));
+void JobRegister::warn(const std::string& line) const {
+  if (warning_) warning_(line);
 }
 
 void JobRegister::take_connection(const std::string& problem) {
@@ -80,12 +77,11 @@ void JobRegister::take_connection(const std::string& problem) {
   if (problem_.empty()) {
     silent_.stop();
     expel_again();
-    if (std::exchange(told_silence_, false) && silence_) silence_("etcd answers again");
+    if (std::exchange(told_silence_, false)) warn("etcd answers again");
   } else if (!silent_.is_set() && !told_silence_) {
     silent_.set(settings_.spec.ttl, [this] {
       told_silence_ = true;
-      if (!silence_) return;
-      silence_(
+      warn(
           fmt::format("etcd has not answered for {} s ({}); what runs goes on, and nodes can "
                       "neither come nor go "
                       "until it is back",
@@ -104,68 +100,79 @@ void JobRegister::mind_own_entry() {
   write_entry();
 }
 
-void JobRegister::check_numbers() const {
-  if (settings_.spec.force || !book_.job || pod_.since > 0) return;
+// Why this launch is not one of the job that is there; empty: it is, or there is none.
+std::string JobRegister::objection() const {
+  if (book_.job_key == 0) return "";
+  if (!book_.job) {
+    return fmt::format(
+        "--job_id={0}: the key {1}{2} in etcd was not written by this version of paddle-launch; "
+        "give this launch a --job_id of its own, or delete the key (etcdctl del --prefix {1})",
+        settings_.job_id, prefix_of(settings_.job_id), kJobKey);
+  }
+  if (book_.pods.empty()) return "";
+  const std::string numbers = other_numbers();
+  return numbers.empty() ? other_token() : numbers;
+}
+
+std::string JobRegister::other_numbers() const {
   const NodeRange running = book_.job->nodes;
   const NodeRange& mine = settings_.spec.nodes;
-  if (running == mine || nodes() == mine) return;
-  throw UsageError(fmt::format(
+  if (settings_.spec.force || running == mine || nodes() == mine) return "";
+  return fmt::format(
       "{}={}: the running job {} has {} nodes; give the same number, change the job's with --scale "
       "or --force, or give this launch a --job_id of its own",
-      settings_.spec.nodes_source, mine.text(), settings_.job_id, running.text()));
+      settings_.spec.nodes_source, mine.text(), settings_.job_id, running.text());
 }
 
 // Only that both have one, or none: the others compare what it is.
-void JobRegister::check_token() const {
-  if (!book_.job || pod_.since > 0 || book_.job->secret.empty() == settings_.has_token) return;
-  throw UsageError(fmt::format(
+std::string JobRegister::other_token() const {
+  if (book_.job->secret.empty() == settings_.has_token) return "";
+  return fmt::format(
       "--job_id={}: the running job {}; give all its nodes the same token (PADDLE_LAUNCH_TOKEN, "
       "--token_file or ~/.config/paddle-launch/token), or none",
       settings_.job_id,
       settings_.has_token ? "has no token, and this launch has one"
-                          : "is protected by a token, and this launch has none"));
+                          : "is protected by a token, and this launch has none");
 }
 
 BookedJob JobRegister::new_job() const {
+  if (belongs_) return *book_.job;
   BookedJob job{.version = settings_.version,
                 .nodes = settings_.spec.nodes,
-                .secret = secret_,
                 .created = wall_clock_seconds(),
                 .command = settings_.command};
-  if (secret_.empty() && !settings_.has_token) job.secret = in_hex(bytes_of(random_key()));
+  if (!settings_.has_token) job.secret = in_hex(bytes_of(random_key()));
   return job;
 }
 
 // The job's own entry with it where there is none, or only what a dead job has left.
 void JobRegister::write_entry() {
-  const bool is_new = !book_.job || book_.pods.empty();
+  if (!belongs_) refusal_ = objection();
+  if (!refusal_.empty()) return;
   EtcdChange change;
-  if (is_new) {
-    change.only_if.push_back(
-        book_.job ? EtcdCompare{kJobKey, EtcdCompare::What::Modified, book_.job->modified}
-                  : EtcdCompare{kJobKey, EtcdCompare::What::Absent, 0});
+  change.only_if.push_back(as_it_stands(kJobKey, book_.job_key));
+  if (book_.job_key == 0 || book_.pods.empty()) {
     etcd_->adopt_job_lease(0);
     job_lease_ = 0;
     change.puts.push_back({kJobKey, write_job(new_job()), EtcdLease::Job});
     // What stands there of an earlier job; in our own there may be orders that are still to come.
-    if (pod_.since == 0) change.deletes = {kRoundKey, kScaleKey, kStopKey};
-  } else {
-    check_numbers();
-    check_token();
-    change.only_if.push_back({kJobKey, EtcdCompare::What::Modified, book_.job->modified});
-    if (settings_.spec.force && pod_.since == 0 && book_.job->nodes != settings_.spec.nodes) {
-      BookedJob job = *book_.job;
-      job.nodes = settings_.spec.nodes;
-      change.puts.push_back({kJobKey, write_job(job), EtcdLease::Job});
-      change.deletes = {kScaleKey};
-    }
+    if (!belongs_) change.deletes = {kRoundKey, kScaleKey, kStopKey};
+  } else if (settings_.spec.force && !belongs_ && book_.job->nodes != settings_.spec.nodes) {
+    BookedJob job = *book_.job;
+    job.nodes = settings_.spec.nodes;
+    change.puts.push_back({kJobKey, write_job(job), EtcdLease::Job});
+    change.deletes = {kScaleKey};
   }
   change.puts.push_back({pod_key(pod_.name), write_pod(pod_), EtcdLease::Pod});
   is_writing_ = true;
   etcd_->change(change, [this](const EtcdAnswer& answer) {
     is_writing_ = false;
     // Done: the next look at the book shows it. Otherwise the book has changed, or will.
-    if (!answer.done) again_.set(kBetweenTries, [this] { mind_own_entry(); });
+    if (answer.done) return;
+    again_.set(kBetweenTries, [this] {
+      mind_own_entry();
+      if (changed_) changed_();
+    });
   });
 }
 
@@ -195,7 +202,7 @@ void JobRegister::leave(bool job_is_over) {
   if (is_booked() && book_.pods.size() == 1) job_is_over = true;
   wants_entry_ = false;
   changed_ = {};
-  silence_ = {};
+  warning_ = {};
   if (job_is_over) etcd_->change({.delete_all = true}, [](const EtcdAnswer&) {});
   etcd_->close(job_is_over, kToLeaveTheServer);
 }

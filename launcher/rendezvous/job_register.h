@@ -32,7 +32,8 @@ class JobRegister {
   JobRegister(EventLoop& loop, RegisterSettings settings);
 
   // Waits until the job and this pod are booked. Throws NodeMissing where the server does not
-  // answer, UsageError where the running job has another number of nodes.
+  // answer, UsageError where the running job is not this launch's. Later nothing that stands in
+  // etcd is an error.
   void open(const std::string& host, int port);
 
   const JobBook& book() const { return book_; }
@@ -50,9 +51,10 @@ class JobRegister {
   void on_change(std::function<void()> callback) { changed_ = std::move(callback); }
   // What is wrong with the server, and since when; empty: it answers.
   const std::string& problem() const { return problem_; }
-  // Called when the server has been silent for longer than the leases last, and when it is back.
-  void on_silence(std::function<void(const std::string& line)> callback) {
-    silence_ = std::move(callback);
+  // Called when the server has been silent for longer than the leases last, when it is back, and
+  // once when somebody else has written into the job's keys.
+  void on_warning(std::function<void(const std::string& line)> callback) {
+    warning_ = std::move(callback);
   }
 
   // Whether an entry that vanished is made again as it was. Not while this pod gathers the others:
@@ -75,14 +77,16 @@ class JobRegister {
  private:
   void take(const std::vector<EtcdEntry>& entries);
   void take_connection(const std::string& problem);
-  void refuse_foreign_job(const std::vector<EtcdEntry>& entries) const;
+  void warn(const std::string& line) const;
+  void restore(const JobBook& before);
   void expel_predecessors();
   void expel_again();
   void send_expulsion(const std::string& name);
-  void check_token() const;
   void mind_own_entry();
   void write_entry();
-  void check_numbers() const;
+  std::string objection() const;
+  std::string other_numbers() const;
+  std::string other_token() const;
   void wait_until(const std::function<bool()>& is_so, std::chrono::milliseconds deadline);
   BookedJob new_job() const;
 
@@ -93,14 +97,17 @@ class JobRegister {
   std::string problem_;
   BookedPod pod_;
   std::string secret_;
+  bool belongs_ = false;  // was booked once
+  std::string refusal_;   // why it may not be booked at all
   bool wants_entry_ = false;
   bool is_writing_ = false;
   bool keeps_name_ = true;
   bool told_silence_ = false;
+  bool told_foreign_ = false;
   std::int64_t job_lease_ = 0;
   std::map<std::string, std::int64_t> dead_;  // struck out, and when they were written
   std::function<void()> changed_;
-  std::function<void(const std::string&)> silence_;
+  std::function<void(const std::string&)> warning_;
   Alarm silent_;
   Alarm again_;
   std::optional<Etcd> etcd_;  // last: its events call the others

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pod writes into the job's book beside its own entry: rounds, and who is dead.
+// What a pod writes into the job's book beside its own entry: rounds, what others spoilt, and who
+// is dead.
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "launcher/os/wall_clock.h"
 #include "launcher/rendezvous/job_register.h"
@@ -14,9 +17,7 @@ void JobRegister::commit(BookedRound round, std::function<void(bool)> answered) 
   round.started = wall_clock_seconds();
   EtcdChange change;
   change.only_if.push_back({pod_key(pod_.name), EtcdCompare::What::Created, mine->created});
-  change.only_if.push_back(
-      book_.round ? EtcdCompare{kRoundKey, EtcdCompare::What::Modified, book_.round->modified}
-                  : EtcdCompare{kRoundKey, EtcdCompare::What::Absent, 0});
+  change.only_if.push_back(as_it_stands(kRoundKey, book_.round_key));
   change.puts.push_back({kRoundKey, write_round(round), EtcdLease::Job});
   etcd_->change(change, [answered = std::move(answered)](const EtcdAnswer& answer) {
     answered(answer.done);
@@ -28,9 +29,36 @@ void JobRegister::note_waiting() {
   BookedRound round = *book_.round;
   round.is_running = false;
   EtcdChange change;
-  change.only_if.push_back({kRoundKey, EtcdCompare::What::Modified, round.modified});
+  change.only_if.push_back(as_it_stands(kRoundKey, book_.round_key));
   change.puts.push_back({kRoundKey, write_round(round), EtcdLease::Job});
   etcd_->change(change, [](const EtcdAnswer&) {});
+}
+
+// Keys that somebody changed or deleted count as they were, and whoever leads writes them again:
+// etcd is where nodes meet, and nothing that runs depends on it.
+void JobRegister::restore(const JobBook& before) {
+  EtcdChange change;
+  bool is_foreign = false;
+  const auto put = [&](const char* key, std::int64_t revision, std::string value) {
+    is_foreign = is_foreign || revision != 0;
+    change.only_if.push_back(as_it_stands(key, revision));
+    change.puts.push_back({key, std::move(value), EtcdLease::Job});
+  };
+  if (!book_.job) {
+    book_.job = before.job;
+    put(kJobKey, book_.job_key, write_job(*book_.job));
+  }
+  if (!book_.round && before.round) {
+    book_.round = before.round;
+    put(kRoundKey, book_.round_key, write_round(*book_.round));
+  }
+  if (is_foreign && !std::exchange(told_foreign_, true)) {
+    warn(fmt::format(
+        "somebody else has written into the keys of this job in etcd (below {}); the job goes on, "
+        "and the node that holds it together writes them again",
+        prefix_of(settings_.job_id)));
+  }
+  if (leads() && !change.puts.empty()) etcd_->change(change, [](const EtcdAnswer&) {});
 }
 
 void JobRegister::expel(const std::string& name) {

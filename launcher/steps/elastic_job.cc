@@ -58,10 +58,10 @@ Met ElasticJob::meet(BetweenRounds between, PodClaim claim, const PodOffer& offe
   announcer_ = &announcer;
   const int before = static_cast<int>(between.roster.pods.size());
   if (before > 0) claim.place = static_cast<int>(between.roster.mine);
-  elastic_->job().on_silence([&announcer](const std::string& line) { announcer.warning(line); });
+  elastic_->job().on_warning([&announcer](const std::string& line) { announcer.warning(line); });
   Met met =
       elastic_->meet(std::move(between.connections), claim, offer, between.next, before, gift);
-  elastic_->job().on_silence({});
+  elastic_->job().on_warning({});
   announcer_ = nullptr;
   claim.place.reset();
   watch_.emplace(loop_, elastic_->job(), job_.elastic->settle, offer_message(claim, offer));

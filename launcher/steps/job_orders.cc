@@ -63,7 +63,7 @@ class Visit {
     bool is_done = false;
     std::string problem;
     EtcdChange change;
-    change.only_if.push_back({kJobKey, EtcdCompare::What::Modified, book_.job->modified});
+    change.only_if.push_back({kJobKey, EtcdCompare::What::Modified, book_.job_key});
     change.puts.push_back({key, value, EtcdLease::Job});
     etcd_.change(change, [&](const EtcdAnswer& answer) {
       is_done = true;

@@ -66,14 +66,14 @@ TEST(JobBook, ReadsWhatItWrote) {
        {.key = kStopKey, .value = write_stop("n8")}});
   BookedJob found = job();
   found.lease = 7;
-  found.modified = 6;
+  EXPECT_EQ(book.job_key, 6);
   EXPECT_EQ(book.job, found);
   BookedPod one = pod("a", 8);
   one.created = 9;
   one.modified = 10;
   EXPECT_EQ(book.pods, std::vector{one});
   BookedRound running = round();
-  running.modified = 12;
+  EXPECT_EQ(book.round_key, 12);
   EXPECT_EQ(book.round, running);
   EXPECT_EQ(book.scale, 3);
   EXPECT_EQ(book.scale_from, "n9");

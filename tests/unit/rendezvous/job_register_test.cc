@@ -188,6 +188,42 @@ TEST_F(JobRegisterTest, SomebodyElsesKeyIsWrongUseThatNamesIt) {
   EXPECT_TRUE(guest->sees(kJobKey, "mine!"));
 }
 
+TEST_F(JobRegisterTest, AKeyThatSomebodySpoiltIsWrittenAgainByWhoeverLeads) {
+  const auto first = book(7001);
+  const auto second = book(7002);
+  std::vector<std::string> lines;
+  second->on_warning([&](const std::string& line) { lines.push_back(line); });
+  first->commit({.state = {.number = 3}}, [](bool) {});
+  turn_until([&] { return first->book().round && second->book().round; });
+  const std::string secret = first->secret();
+  const auto guest = visitor();
+  for (const char* const key : {kJobKey, kRoundKey, kJobKey}) {
+    ASSERT_TRUE(guest->put(key, "mine!", EtcdLease::None).done);
+    const auto is_mended = [&] {
+      return guest->find(key) != nullptr && guest->find(key)->value != "mine!";
+    };
+    turn_until([&] { return guest->wait_until(is_mended, std::chrono::milliseconds(20)); });
+  }
+  erase(*guest, kJobKey);
+  const auto third = book(7003);
+  EXPECT_EQ(third->secret(), secret);
+  turn_until([&] { return third->book().round.has_value(); });
+  EXPECT_EQ(third->book().round->state.number, 3);
+  EXPECT_EQ(lines.size(), 1);
+}
+
+TEST_F(JobRegisterTest, WhoIsBookedAnewAfterANumberWasForcedGoesOn) {
+  const auto first = book(7001, settings({2, 2}));
+  RegisterSettings others = settings({3, 3});
+  others.spec.force = true;
+  const auto second = book(7002, others);
+  turn_until([&] { return first->nodes() == NodeRange{3, 3}; });
+  const std::string name = first->name();
+  first->book_anew("127.0.0.1", 7001);
+  turn_until([&] { return first->name() != name && first->is_booked(); });
+  EXPECT_EQ(second->nodes(), (NodeRange{3, 3}));
+}
+
 // Not after the ten seconds that a server has which does not answer.
 TEST_F(JobRegisterTest, AWrongPasswordIsToldAtOnce) {
   const std::string body = R"({"error":"etcdserver: authentication failed, invalid user ID"})";
@@ -247,7 +283,7 @@ TEST_F(JobRegisterTest, TheSilenceOfTheServerIsToldAndItsEndToo) {
   Observer(own.spec(), prefix_of(job_id())).put(pod_key("dead"), write_pod(dead), EtcdLease::None);
   turn_until([&] { return pod->book().pods.size() == 2; });
   std::vector<std::string> lines;
-  pod->on_silence([&](const std::string& line) { lines.push_back(line); });
+  pod->on_warning([&](const std::string& line) { lines.push_back(line); });
   own.stop();
   turn_until([&] { return !lines.empty(); });
   EXPECT_TRUE(lines[0].starts_with("etcd has not answered for 1 s (" + own.address())) << lines[0];
