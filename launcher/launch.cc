@@ -13,7 +13,7 @@
 #include "launcher/job/errors.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/signals.h"
-#include "launcher/os/write_patiently.h"
+#include "launcher/run/own_words.h"
 #include "launcher/site/etcd_files.h"
 #include "launcher/site/machine.h"
 #include "launcher/site/own_node.h"
@@ -64,10 +64,9 @@ int show_assumed_plan(const JobSpec& job, const Environment& env, const Machine&
                       const Readiness& ready, const Surroundings& around) {
   const Roster roster = assumed_roster(job, here, ready.me, ready.preparation.offer);
   if (job.has_several_nodes()) {
-    std::fputs(
+    say_on_stderr(
         "paddle-launch: --dry_run asked no other node: their cards and ports are taken to be like "
-        "this one's\n",
-        stderr);
+        "this one's\n");
   }
   return print_plan(
       job,
@@ -89,13 +88,13 @@ void report_end(const std::string& file, const RoundEnd& end, const Rounds& roun
   const auto problem =
       write_report_file(file, job_report(end.verdict, end.status, rounds.state.restarts));
   if (!problem) return;
-  write_to_stderr_patiently(fmt::format("paddle-launch: warning: --report={}\n", *problem),
-                            std::chrono::seconds(1));
+  say_patiently(fmt::format("paddle-launch: warning: --report={}\n", *problem),
+                std::chrono::seconds(1));
 }
 
 // There will be no next one, and main says why.
 void show_rounds(const Rounds& rounds) {
-  write_to_stderr_patiently(rounds_table(rounds.told, 1), std::chrono::seconds(1));
+  say_patiently(rounds_table(rounds.told, 1), std::chrono::seconds(1));
 }
 
 // A signal came when the next round was settled already.

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <string>
 #include <variant>
@@ -15,7 +14,7 @@
 #include "launcher/job/environment.h"
 #include "launcher/job/errors.h"
 #include "launcher/launch.h"
-#include "launcher/os/print_out.h"
+#include "launcher/run/own_words.h"
 #include "launcher/site/surroundings.h"
 #include "launcher/steps/job_orders.h"
 #include "launcher/steps/launch_failure.h"
@@ -38,8 +37,8 @@ int tell(const std::string& program, const paddle_launch::LaunchFailure& failure
   const bool is_silent =
       failure.told == Told::Already || (failure.told == Told::OnceForAllTasks && !is_first_task());
   if (!is_silent) {
-    std::fprintf(stderr, "%s: %s%s\n", program.c_str(),
-                 failure.told == Told::AsRemark ? "" : "error: ", failure.text.c_str());
+    const char* const word = failure.told == Told::AsRemark ? "" : "error: ";
+    paddle_launch::say_on_stderr(program + ": " + word + failure.text + "\n");
   }
   return failure.status;
 }

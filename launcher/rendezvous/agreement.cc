@@ -8,6 +8,7 @@
 #include "launcher/channel/secret.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/hex.h"
+#include "launcher/text/printable.h"
 
 namespace paddle_launch {
 namespace {
@@ -23,12 +24,13 @@ bool has_servers(const OfferMessage& pod) {
 }
 
 std::string layout_text(const OfferMessage& pod) {
-  return pod.claim.layout.empty() ? "a collective job" : pod.claim.layout;
+  return pod.claim.layout.empty() ? "a collective job" : one_line(pod.claim.layout);
 }
 
 std::string list_text(const OfferMessage& pod) {
-  if (has_servers(pod)) return pod.claim.layout;
-  if (!pod.claim.ips.empty()) return fmt::format("--ips={}", fmt::join(pod.claim.ips, ","));
+  if (has_servers(pod)) return one_line(pod.claim.layout);
+  if (!pod.claim.ips.empty())
+    return one_line(fmt::format("--ips={}", fmt::join(pod.claim.ips, ",")));
   return pod.ips_digest.empty() ? fmt::format("--master with --nnodes={}", pod.claim.nodes)
                                 : fmt::format("another list of {} nodes", pod.claim.nodes);
 }
@@ -38,13 +40,13 @@ std::string card_word(const OfferMessage& pod) {
 }
 
 std::string claimed_place(const OfferMessage& pod) {
-  if (!pod.claim.name.empty()) return pod.claim.name;
+  if (!pod.claim.name.empty()) return one_line(pod.claim.name);
   return pod.ips_digest.empty() && pod.claim.place ? fmt::format("--rank={}", *pod.claim.place)
-                                                   : "node " + pod.offer.host;
+                                                   : "node " + one_line(pod.offer.host);
 }
 
 std::string launcher_name(const OfferMessage& pod) {
-  return fmt::format("process {} on {}", pod.claim.pid, pod.claim.machine);
+  return fmt::format("process {} on {}", pod.claim.pid, one_line(pod.claim.machine));
 }
 
 std::optional<std::string> different_trainers(const OfferMessage& one, const OfferMessage& other) {
@@ -70,9 +72,11 @@ std::optional<std::string> different_trainers(const OfferMessage& one, const Off
 }  // namespace
 
 std::string node_name(const OfferMessage& pod) {
-  if (pod.offer.host == pod.claim.machine || pod.claim.machine.empty()) return pod.offer.host;
-  if (pod.offer.host.empty()) return pod.claim.machine;  // under a scheduler, at first
-  return fmt::format("{} ({})", pod.offer.host, pod.claim.machine);
+  const std::string host = one_line(pod.offer.host);
+  const std::string machine = one_line(pod.claim.machine);
+  if (host == machine || machine.empty()) return host;
+  if (host.empty()) return machine;  // under a scheduler, at first
+  return fmt::format("{} ({})", host, machine);
 }
 
 std::optional<std::string> disagreement(const OfferMessage& one, const OfferMessage& other) {
@@ -80,7 +84,8 @@ std::optional<std::string> disagreement(const OfferMessage& one, const OfferMess
     return fmt::format(
         "the launchers differ: {} runs paddle-launch {}, {} runs {}; install the same version on "
         "all nodes",
-        node_name(one), one.claim.version, node_name(other), other.claim.version);
+        node_name(one), one_line(one.claim.version), node_name(other),
+        one_line(other.claim.version));
   }
   if (one.claim.layout != other.claim.layout) {
     return fmt::format(
@@ -115,7 +120,8 @@ std::vector<std::string> oddities(const OfferMessage& one,
     if (one.claim.command == other.claim.command || texts.size() == kMostOddities) continue;
     texts.push_back(fmt::format(
         "the nodes run different commands under one --job_id: {} runs `{}`, {} runs `{}`",
-        node_name(one), one.claim.command, node_name(other), other.claim.command));
+        node_name(one), one_line(one.claim.command), node_name(other),
+        one_line(other.claim.command)));
   }
   return texts;
 }

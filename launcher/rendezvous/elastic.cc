@@ -11,6 +11,7 @@
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/joining.h"
 #include "launcher/text/hex.h"
+#include "launcher/text/printable.h"
 
 namespace paddle_launch {
 namespace {
@@ -30,7 +31,8 @@ BookedRound booked(const Roster& roster, const RoundState& state) {
 }  // namespace
 
 std::string stopped_text(const JobBook& book) {
-  return fmt::format("the job was stopped by --stop from {}", book.stop_from.value_or("somewhere"));
+  return fmt::format("the job was stopped by --stop from {}",
+                     one_line(book.stop_from.value_or("somewhere")));
 }
 
 Elastic::Elastic(EventLoop& loop, ElasticSettings settings)

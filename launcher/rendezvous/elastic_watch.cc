@@ -11,6 +11,7 @@
 #include "launcher/job/errors.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/elastic.h"
+#include "launcher/text/printable.h"
 
 namespace paddle_launch {
 
@@ -66,7 +67,7 @@ void ElasticWatch::look() {
   if (nodes_ > most) {
     return stop(StopCause::Kind::NodesChange, 0,
                 fmt::format("scaled in from {} to {} nodes by --scale from {}", nodes_, most,
-                            book.scale_from));
+                            one_line(book.scale_from)));
   }
   if (nodes_ < most && !settling_.is_set() && !channel_->newcomers().empty()) {
     settling_.set(settle_, [this] { grow(); });

@@ -15,8 +15,9 @@
 #include "launcher/os/check.h"
 #include "launcher/os/close_all_but.h"
 #include "launcher/os/milliseconds_until.h"
-#include "launcher/os/write_patiently.h"
 #include "launcher/run/console_process.h"
+#include "launcher/run/own_words.h"
+#include "launcher/text/printable.h"
 
 namespace paddle_launch {
 namespace {
@@ -57,10 +58,11 @@ Console::Console(const ConsoleSettings& settings, std::vector<FollowedLog> logs)
 Console::~Console() { give_up(); }
 
 void Console::say(std::string_view text) {
-  if (!socket_) return write_to_stderr_patiently(text, kPatienceWithStderr);
-  while (!text.empty()) {
-    const std::string_view part = text.substr(0, kLargestText);
-    text.remove_prefix(part.size());
+  if (!socket_) return say_patiently(text, kPatienceWithStderr);
+  const std::string words = printable(text);
+  for (std::string_view rest = words; !rest.empty();) {
+    const std::string_view part = rest.substr(0, kLargestText);
+    rest.remove_prefix(part.size());
     send_or_keep(std::string(1, kConsoleSay).append(part));
   }
 }

@@ -8,14 +8,14 @@
 #include <string_view>
 
 #include "launcher/os/write_patiently.h"
+#include "launcher/run/own_words.h"
 
 namespace paddle_launch {
 namespace {
 
 // A terminal or pipe that does not take our lines must not hold up the meeting.
-void write_if_it_takes(std::string_view text) {
-  write_to_stderr_patiently(text, std::chrono::milliseconds(0));
-}
+constexpr std::chrono::milliseconds kAtOnce{0};
+void say_if_it_takes(std::string_view text) { say_patiently(text, kAtOnce); }
 
 int terminal_width() {
   winsize size{};
@@ -26,9 +26,10 @@ int terminal_width() {
 
 Announcer::Announcer(const JobSpec& job, bool speaks)
     : terminal_(isatty(STDERR_FILENO) == 1),
+      shows_notice_(speaks && !job.quiet && job.log_level <= LogLevel::Info),
       voice_(
           job.quiet ? LogLevel::Error : job.log_level,
-          speaks ? write_if_it_takes : [](std::string_view) {}),
+          speaks ? say_if_it_takes : [](std::string_view) {}),
       notice_(terminal_, terminal_ ? terminal_width() : 0) {
   notice_.update({}, std::chrono::steady_clock::now());
 }
@@ -37,10 +38,15 @@ void Announcer::waiting(const WaitingFacts& facts) {
   const std::string text = notice_.update(facts, std::chrono::steady_clock::now());
   if (text.empty()) return;
   if (terminal_) {
-    voice_.block(text);
+    show_notice(text);
   } else {
     voice_.info(text);
   }
+}
+
+// It moves the cursor, so it goes out as it is: its foreign words are printable already.
+void Announcer::show_notice(const std::string& text) const {
+  if (shows_notice_) write_to_stderr_patiently(text, kAtOnce);
 }
 
 void Announcer::remark(const std::string& text) {
@@ -61,7 +67,7 @@ void Announcer::problem(const std::string& text) {
 
 void Announcer::clear() {
   const std::string text = notice_.end();
-  if (!text.empty()) voice_.block(text);
+  if (!text.empty()) show_notice(text);
 }
 
 }  // namespace paddle_launch

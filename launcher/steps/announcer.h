@@ -25,8 +25,10 @@ class Announcer {
 
  private:
   void clear();
+  void show_notice(const std::string& text) const;
 
   bool terminal_;
+  bool shows_notice_;
   Voice voice_;
   WaitingNotice notice_;
 };

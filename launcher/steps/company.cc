@@ -2,7 +2,6 @@
 #include "launcher/steps/company.h"
 
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "launcher/os/ipv4.h"
 #include "launcher/os/own_directory.h"
 #include "launcher/os/read_file.h"
+#include "launcher/run/own_words.h"
 #include "launcher/site/visible_cards.h"
 
 namespace paddle_launch {
@@ -29,9 +29,7 @@ std::vector<std::string> plugin_directories(const Environment& env) {
   return {(own.parent_path() / "lib" / "paddle-launch").string()};
 }
 
-void show_error(const std::string& text) {
-  std::fprintf(stderr, "paddle-launch: error: %s\n", text.c_str());
-}
+void show_error(const std::string& text) { say_on_stderr("paddle-launch: error: " + text + "\n"); }
 
 // Under Slurm several nodes may share a host name (they do where a cluster is tried out on one
 // machine); elsewhere containers of one machine may share its boot id.
@@ -74,8 +72,7 @@ Company::Company(EventLoop& loop, const JobSpec& job, const Environment& env,
                                 .scheduler = around.launched_by,
                                 .error = show_error,
                                 .waiting = [tells](const std::string& text) {
-                                  if (tells)
-                                    std::fprintf(stderr, "paddle-launch: %s\n", text.c_str());
+                                  if (tells) say_on_stderr("paddle-launch: " + text + "\n");
                                 }});
 }
 

@@ -11,10 +11,10 @@
 #include "launcher/channel/secret.h"
 #include "launcher/job/pod_name.h"
 #include "launcher/os/ipv4.h"
-#include "launcher/os/write_patiently.h"
 #include "launcher/rendezvous/scheduler.h"
 #include "launcher/rendezvous/solo.h"
 #include "launcher/rendezvous/tcp.h"
+#include "launcher/run/own_words.h"
 #include "launcher/steps/announcer.h"
 #include "launcher/steps/claim.h"
 #include "launcher/steps/identity.h"
@@ -122,7 +122,7 @@ Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
   settings.never_came = never_came;
   settings.problem = [&announcer](const std::string& text) { announcer.problem(text); };
   settings.refusal = [](const std::string& text) {
-    write_to_stderr_patiently("paddle-launch: error: " + text + "\n", std::chrono::seconds(1));
+    say_patiently("paddle-launch: error: " + text + "\n", std::chrono::seconds(1));
   };
   settings.remark = [&announcer](const std::string& text) { announcer.remark(text); };
   if (company.way() == Way::Tasks) {

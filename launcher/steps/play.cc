@@ -8,13 +8,14 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/os/print_out.h"
+#include "launcher/run/own_words.h"
 #include "launcher/run/pre_hook.h"
 #include "launcher/steps/end_on_signal.h"
 #include "launcher/steps/planning.h"
 #include "launcher/tell/dry_run.h"
 #include "launcher/tell/rounds.h"
 #include "launcher/tell/words.h"
+#include "launcher/text/printable.h"
 #include "launcher/text/signal_name.h"
 
 namespace paddle_launch {

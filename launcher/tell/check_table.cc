@@ -15,6 +15,7 @@
 #include "launcher/tell/network_advice.h"
 #include "launcher/tell/words.h"
 #include "launcher/text/number_ranges.h"
+#include "launcher/text/printable.h"
 
 namespace paddle_launch {
 namespace {

@@ -10,6 +10,7 @@
 #include "launcher/tell/log_lines.h"
 #include "launcher/tell/words.h"
 #include "launcher/text/cpu_list.h"
+#include "launcher/text/printable.h"
 
 namespace paddle_launch {
 namespace {

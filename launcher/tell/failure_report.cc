@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "launcher/tell/words.h"
+#include "launcher/text/printable.h"
 
 namespace paddle_launch {
 namespace {

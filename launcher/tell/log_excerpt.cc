@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "launcher/tell/words.h"
+#include "launcher/text/printable.h"
 
 namespace paddle_launch {
 namespace {

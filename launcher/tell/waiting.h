@@ -23,7 +23,7 @@ std::string never_came(const WaitingFacts& facts);
 // and now and then a sign of life. Has no clock and no timer of its own.
 //
 // What update() and end() return is for the caller to say, when it is not empty:
-//   on a terminal   voice.block(text): complete bytes, with carriage return and line ends
+//   on a terminal   complete bytes, with carriage return and line ends, to be written as they are
 //   elsewhere       voice.info(text): plain text, to which Voice adds date, level and line end
 // Before anything else is written to the terminal, end() must be called; a later update() shows the
 // line again.

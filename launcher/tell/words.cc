@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "launcher/text/number_ranges.h"
+#include "launcher/text/printable.h"
 #include "launcher/text/signal_name.h"
-#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {
@@ -51,10 +51,6 @@ std::string remedy(const NotStarted& problem) {
     return "the machine is out of memory; start fewer processes, or free some of it";
   if (problem.step == "open the log") return "make it writable, or choose another --log_dir";
   return "the job cannot go on without it";
-}
-
-bool is_control(char32_t code) {
-  return (code < 0x20 && code != U'\n' && code != U'\t') || (code >= 0x7F && code < 0xA0);
 }
 
 struct Describe {
@@ -164,28 +160,6 @@ std::string names_in_words(const std::vector<ProcessName>& names) {
     if (!text.empty()) text += "; ";
     text += fmt::format("{} {}", word_of(role), number_ranges(std::move(indices)));
   }
-  return text;
-}
-
-std::string printable(std::string_view bytes) {
-  std::string text;
-  while (!bytes.empty()) {
-    const auto [code, length] = first_utf8_character(bytes);
-    const std::string_view character = bytes.substr(0, std::max<std::size_t>(length, 1));
-    if (length != 0 && !is_control(code)) {
-      text += character;
-    } else {
-      for (const char byte : character)
-        text += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-    }
-    bytes.remove_prefix(character.size());
-  }
-  return text;
-}
-
-std::string one_line(std::string_view bytes) {
-  std::string text = printable(bytes);
-  std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of which all of this room's texts are made: what a process is called, how it ended and
-// why it could not be started, spans of time and lists; and foreign bytes made fit for a terminal.
+// why it could not be started, spans of time and lists.
 #pragma once
 
 #include <chrono>
@@ -46,12 +46,6 @@ StopCause stop_cause(const Outcome& outcome, const ProcessPlan& plan, int node, 
 
 // "rank 0-2,5; server 0": role by role.
 std::string names_in_words(const std::vector<ProcessName>& names);
-
-// Whatever a log or a user put there, fit for a terminal: control bytes and broken UTF-8 as \xNN.
-std::string printable(std::string_view bytes);
-
-// The same for what must stay one line: a newline could forge the lines after it.
-std::string one_line(std::string_view bytes);
 
 // "12 s", "15 min 0 s", "1 h 3 min".
 std::string how_long(std::chrono::seconds span);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <regex>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -94,6 +95,23 @@ TEST(Architecture, OnlyMainReadsTheRealEnvironment) {
     EXPECT_EQ(file.filename(), "main.cc") << line;
   });
   EXPECT_TRUE(does_main);
+}
+
+// The launcher's words hold what other nodes and files put there: two places write them, and make
+// them printable. The announcer's notice moves the cursor, and the console shows what trainers
+// print.
+TEST(Architecture, OwnWordsLeaveThroughOneDoor) {
+  const std::set<std::string> doors = {"own_words.cc", "write_patiently.h", "write_patiently.cc",
+                                       "announcer.cc", "console_process.cc"};
+  const std::regex writing(
+      R"(\bstd::(fprintf|printf|fputs|puts|perror|cerr|cout)\b|\bwrite_to_stderr)");
+  std::set<std::string> seen;
+  each_line_with("", [&](const fs::path& file, const std::string& line) {
+    if (!std::regex_search(line, writing)) return;
+    seen.insert(file.filename());
+    EXPECT_EQ(doors.count(file.filename()), 1) << file << ": " << line;
+  });
+  EXPECT_EQ(seen, doors);
 }
 
 }  // namespace
