@@ -239,6 +239,19 @@ pid_t launcher_process() {
   _exit(write(answer, &said, 1) == 1 ? 0 : 1);
 }
 
+// A child with this number. The kernel gives it back a moment after its owner is gone.
+pid_t fork_as(pid_t number, const std::function<void()>& be) {
+  for (int tries = 0; tries < 1000; ++tries) {
+    std::ofstream("/proc/sys/kernel/ns_last_pid") << number - 1 << std::flush;
+    const pid_t child = fork();
+    if (child == 0) be();
+    if (child == number) return child;
+    kill(child, SIGKILL);
+    usleep(5000);
+  }
+  return -1;
+}
+
 // Gives the number of the ended launcher process to another one, in a namespace of its own.
 int use_stale_number() {
   signal(SIGCHLD, SIG_IGN);
@@ -254,10 +267,8 @@ int use_stale_number() {
   sigprocmask(SIG_BLOCK, &blocked, nullptr);
   int answer[2] = {-1, -1};
   if (pipe(answer) != 0) return 1;
-  std::ofstream("/proc/sys/kernel/ns_last_pid") << launcher - 1 << std::flush;
-  const pid_t stranger = fork();
-  if (stranger == 0) be_the_stranger(answer[1]);
-  if (stranger != launcher) std::cout << "not the same number" << std::endl;
+  const pid_t stranger = fork_as(launcher, [&answer] { be_the_stranger(answer[1]); });
+  if (stranger != launcher) return 1;
   spawned.stop();
   kill(stranger, SIGUSR1);
   char said = '?';
