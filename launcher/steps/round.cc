@@ -86,11 +86,11 @@ RoundEnd conclude_round(const Stage& stage, const JobVerdict& verdict, const Pod
   const Voice& voice = stage.voice;
   const auto lasted = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::steady_clock::now() - started);
-  rounds.told.push_back({.state = rounds.state,
-                         .nodes = plan.processes.nodes,
-                         .trainers = plan.processes.world_size,
-                         .lasted = lasted,
-                         .cause = verdict.first});
+  add_round(rounds.told, {.state = rounds.state,
+                          .nodes = plan.processes.nodes,
+                          .trainers = plan.processes.world_size,
+                          .lasted = lasted,
+                          .cause = verdict.first});
   const bool is_mine = verdict.first.node == stage.ties.node;
   const bool is_asked = stage.ending_signal != 0;
   const bool is_elastic = rounds.rules.nodes == RestartRules::Nodes::Elastic;

@@ -35,7 +35,7 @@ struct Rounds {
   RestartRules rules{};
   bool may_be_several = false;
   RoundState state{};
-  std::vector<ToldRound> told{};  // those that this launcher has played
+  std::vector<ToldRound> told{};  // those that this launcher has played, by add_round()
   RoundWatch watch{};
   std::set<std::string> warned{};  // what was warned of in rounds before
 };

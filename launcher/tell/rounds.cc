@@ -2,6 +2,7 @@
 #include "launcher/tell/rounds.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,9 @@ namespace paddle_launch {
 namespace {
 
 using Kind = StopCause::Kind;
+
+constexpr std::size_t kFirstRounds = 5;
+constexpr std::size_t kLastRounds = 20;
 
 bool is_wish(const StopCause& cause) {
   return cause.kind == Kind::WorkerFailed && cause.status == kStartMeAgain;
@@ -27,6 +31,13 @@ std::string how_it_ended(const StopCause& cause) {
 }
 
 }  // namespace
+
+void add_round(std::vector<ToldRound>& rounds, ToldRound ended) {
+  rounds.push_back(std::move(ended));
+  if (rounds.size() <= kFirstRounds + kLastRounds) return;
+  rounds[kFirstRounds + 1].left_out = rounds[kFirstRounds].left_out + 1;
+  rounds.erase(rounds.begin() + kFirstRounds);
+}
 
 std::string short_span(std::chrono::milliseconds span) {
   if (span >= std::chrono::minutes(1))
@@ -82,6 +93,9 @@ std::string rounds_table(const std::vector<ToldRound>& rounds, std::size_t least
   std::vector<std::vector<std::string>> rows = {
       {"  round", "restarts", "nodes", "trainers", "lasted", "ended by"}};
   for (const ToldRound& round : rounds) {
+    if (round.left_out > 0) {
+      rows.push_back({"  …", "", "", "", "", fmt::format("({} rounds left out)", round.left_out)});
+    }
     rows.push_back({fmt::format("  {}", round.state.number), std::to_string(round.state.restarts),
                     std::to_string(round.nodes), std::to_string(round.trainers),
                     short_span(round.lasted), how_it_ended(round.cause)});

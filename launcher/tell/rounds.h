@@ -19,7 +19,11 @@ struct ToldRound {
   int trainers = 0;
   std::chrono::milliseconds lasted{0};
   StopCause cause{};
+  int left_out = 0;  // so many before this one are not kept
 };
+
+// Of a job that is started again for weeks only the first rounds and the last ones are kept.
+void add_round(std::vector<ToldRound>& rounds, ToldRound ended);
 
 // "round 0 failed: rank 3 failed: exit code 7; starting again in 1 s (restart 1 of 3)". For other
 // kinds of causes: "round 2 ended: node 10.0.0.4 joined; …".
@@ -28,7 +32,8 @@ std::string next_round_line(const ToldRound& ended, const NextRound& next, int m
 // Why a job that may be started again has ended all the same; empty: that goes without saying.
 std::string no_next_round_line(const ToldRound& ended, const RestartSpec& restarts);
 
-// All rounds, a line each, the last one included; empty where there were fewer than `least`.
+// A line for each round that is kept, the last one included; empty where there were fewer than
+// `least`.
 std::string rounds_table(const std::vector<ToldRound>& rounds, std::size_t least = 2);
 
 // What --elastic_pre_hook printed, line by line, for the console.

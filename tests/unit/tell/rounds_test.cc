@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/tell/has.h"
+
 namespace paddle_launch {
 namespace {
 
@@ -120,6 +122,22 @@ TEST(RoundsTable, HasALineForEachRound) {
             "  0      0         2      16        12.3 s     rank 3 failed: exit code 7\n"
             "  1      1         2      16        1 h 2 min  node 10.0.0.4 joined\n"
             "  12     1         3      1024      0.5 s      completed\n");
+}
+
+TEST(AddRound, KeepsTheFirstAndTheLastAndCountsTheOthers) {
+  std::vector<ToldRound> rounds;
+  for (int i = 0; i < 25; ++i) add_round(rounds, told(i, i, failed("rank 3 failed: exit code 7")));
+  EXPECT_EQ(rounds.size(), 25U);
+  EXPECT_FALSE(has(rounds_table(rounds), "left out"));
+  for (int i = 25; i < 2500; ++i)
+    add_round(rounds, told(i, i, failed("rank 3 failed: exit code 7")));
+  EXPECT_EQ(rounds.size(), 25U);
+  const std::string table = rounds_table(rounds);
+  EXPECT_TRUE(has(table,
+                  "  4      4         2      16        12.3 s  rank 3 failed: exit code 7\n"
+                  "  …                                         (2475 rounds left out)\n"
+                  "  2480   2480      2      16        12.3 s  rank 3 failed: exit code 7\n"))
+      << table;
 }
 
 TEST(RoundsTable, IsEmptyWhereThereWasOnlyOneRound) {
