@@ -50,6 +50,7 @@ void fields(Wire& wire, Of<Wire, ProcessExit>& exit) {
   wire.number(exit.signal, kSignals);
   wire.flag(exit.core_dumped);
   wire.flag(exit.was_told_to_stop);
+  wire.flag(exit.had_failed);
   wire.time(exit.started);
   wire.time(exit.ended);
 }
@@ -65,6 +66,7 @@ void fields(Wire& wire, Of<Wire, FailureRecord>& failure) {
   wire.text(failure.when, kText);
   wire.text(failure.log_path, kText);
   wire.text(failure.log_excerpt, kLogEnd);
+  wire.text(failure.error, kOneLine);
   wire.flag(failure.log_readable);
   wire.number(failure.oom_kills, kCountOrUnknown);
 }
@@ -85,6 +87,7 @@ void fields(Wire& wire, Of<Wire, PodEnding>& ending) {
   wire.names(ending.stopped);
   wire.maybe(ending.confession, [&](auto& confession) { fields(wire, confession); });
   wire.flag(ending.first_is_echo);
+  wire.flag(ending.all_are_echoes);
   wire.flag(ending.asked_to_end);
 }
 
@@ -93,6 +96,7 @@ void fields(Wire& wire, Of<Wire, JobVerdict>& verdict) {
   fields(wire, verdict.first);
   wire.text(verdict.doubt, kText);
   wire.names(verdict.aborted);
+  wire.names(verdict.same);
   wire.names(verdict.stopped);
   wire.list(verdict.failures, kMostFailures);
   wire.maybe(verdict.suspicion, [&](auto& suspicion) { fields(wire, suspicion); });

@@ -88,6 +88,17 @@ std::vector<FailureRecord> all_failures(const std::vector<PodAccount>& pods, int
   return failures;
 }
 
+// A fault that all processes have in common is one to a person.
+std::vector<ProcessName> failed_like_the_first(const std::vector<FailureRecord>& failures) {
+  std::vector<ProcessName> names;
+  for (std::size_t i = 1; i < failures.size(); ++i) {
+    const bool is_same = !failures[i].error.empty() && failures[i].error == failures[0].error;
+    if (is_same) names.push_back(failures[i].name());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 // A trainer that raises an exception closes its connections before it has ended, so a neighbour on
 // another node may be dead first. The logs know better.
 std::optional<Suspicion> suspicion(const std::vector<PodAccount>& pods, int first_node) {
@@ -127,17 +138,23 @@ bool was_asked_to_end(const PodAccount& pod) {
   return pod.cause && is_interrupt(*pod.cause);
 }
 
-}  // namespace
+bool has_failures(const PodAccount& pod) { return pod.ending && !pod.ending->failures.empty(); }
 
-std::vector<PodAccount> without_causes(std::vector<PodAccount> pods) {
-  for (PodAccount& pod : pods) {
-    pod.cause.reset();
-    if (pod.ending) pod.ending->own = StopCause{};
+// Whoever only complains has failed where nobody has a reason of its own. Where somebody has, on
+// whichever node, it was stopped; the first cause alone stays what it is.
+std::vector<PodAccount> with_echoes_stopped(std::vector<PodAccount> pods, int first_node) {
+  for (std::size_t node = 0; node < pods.size(); ++node) {
+    if (!has_failures(pods[node]) || !pods[node].ending->all_are_echoes) continue;
+    std::vector<FailureRecord>& failures = pods[node].ending->failures;
+    const long kept = static_cast<int>(node) == first_node ? 1 : 0;
+    for (auto echo = failures.begin() + kept; echo != failures.end(); ++echo)
+      pods[node].ending->stopped.push_back(echo->name());
+    failures.erase(failures.begin() + kept, failures.end());
   }
   return pods;
 }
 
-JobVerdict judge(const std::vector<PodAccount>& pods) {
+JobVerdict judge_as_told(const std::vector<PodAccount>& pods) {
   JobVerdict verdict;
   for (const PodAccount& pod : pods) {
     if (!pod.ending) continue;
@@ -160,8 +177,32 @@ JobVerdict judge(const std::vector<PodAccount>& pods) {
   if (verdict.first.kind != StopCause::Kind::WorkerFailed) return verdict;
   verdict.failures = all_failures(pods, verdict.first.node);
   if (!verdict.failures.empty()) put_first(verdict.failures.front().role, verdict.aborted);
+  verdict.same = failed_like_the_first(verdict.failures);
   verdict.suspicion = suspicion(pods, verdict.first.node);
+  // Whoever wrote the same error a moment earlier is no better cause.
+  if (verdict.suspicion &&
+      std::binary_search(verdict.same.begin(), verdict.same.end(), verdict.suspicion->name()))
+    verdict.suspicion.reset();
   return verdict;
+}
+
+}  // namespace
+
+std::vector<PodAccount> without_causes(std::vector<PodAccount> pods) {
+  for (PodAccount& pod : pods) {
+    pod.cause.reset();
+    if (pod.ending) pod.ending->own = StopCause{};
+  }
+  return pods;
+}
+
+JobVerdict judge(const std::vector<PodAccount>& pods) {
+  JobVerdict verdict = judge_as_told(pods);
+  const bool has_reason = std::any_of(pods.begin(), pods.end(), [](const PodAccount& pod) {
+    return has_failures(pod) && !pod.ending->all_are_echoes;
+  });
+  if (verdict.first.kind != StopCause::Kind::WorkerFailed || !has_reason) return verdict;
+  return judge_as_told(with_echoes_stopped(pods, verdict.first.node));
 }
 
 }  // namespace paddle_launch

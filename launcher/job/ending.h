@@ -17,15 +17,16 @@ namespace paddle_launch {
 // One pod's account, given when its last process is gone.
 struct PodEnding {
   StopCause own{};  // Completed: nothing went wrong here by itself
-  // Those who failed by themselves before they were told to stop, in the order of their deaths.
-  // Only the first carries the end of its log.
+  // Those who failed by themselves, in the order of their deaths, the cause first. Only the first
+  // carries the end of its log.
   std::vector<FailureRecord> failures{};
-  std::vector<ProcessName> stopped{};  // those who were told to stop
+  std::vector<ProcessName> stopped{};  // those who were told to stop and had not failed
   // A process of this pod whose log ends with an error of its own, not with the complaint of a lost
   // neighbour, whether it died by itself or was stopped.
   std::optional<Suspicion> confession{};
-  bool first_is_echo = false;  // the first failure's log only complains of a lost neighbour
-  bool asked_to_end = false;   // its launcher was, by a signal; not always the first reason
+  bool first_is_echo = false;   // the first failure's log only complains of a lost neighbour
+  bool all_are_echoes = false;  // so do those of all failures here
+  bool asked_to_end = false;    // its launcher was, by a signal; not always the first reason
 
   bool operator==(const PodEnding&) const = default;
 };
@@ -35,6 +36,7 @@ struct JobVerdict {
   std::string doubt{};  // not empty: why "first" is not certain
   // Those of the ABORT line, with the role that it speaks of first; none: no such line.
   std::vector<ProcessName> aborted{};
+  std::vector<ProcessName> same{};        // those who failed with the same error as the first
   std::vector<ProcessName> stopped{};     // because of it
   std::vector<FailureRecord> failures{};  // of the whole job, the first cause first
   std::optional<Suspicion> suspicion{};

@@ -22,6 +22,7 @@ struct FailureRecord {
   std::string when{};   // local time on its node
   std::string log_path{};
   std::string log_excerpt{};  // empty: nothing was written
+  std::string error{};        // what failed alike has the same one; empty: nothing is known of it
   bool log_readable = true;
   long oom_kills = kOomKillsUnknown;  // on its node, during the run
 

@@ -2,6 +2,7 @@
 // How a process ended and how a round ended. Values: what a person reads about them is in tell/.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <variant>
 
@@ -15,12 +16,17 @@ struct ProcessExit {
   int code = 0;    // exit code, when signal is 0
   int signal = 0;  // the signal that ended it
   bool core_dumped = false;
-  bool was_told_to_stop = false;  // our SIGTERM or SIGKILL was sent before it ended
+  // Our SIGTERM or SIGKILL was sent before it ended, and can be why it did; or it only lost a
+  // neighbour.
+  bool was_told_to_stop = false;
+  bool had_failed = false;        // all the same: its log has an error of its own from before that
+  std::int64_t log_at_stop = -1;  // bytes in its log at that moment, on its own node; -1: unknown
   SteadyTime started{};
   SteadyTime ended{};
 
   bool failed() const { return code != 0 || signal != 0; }
-  bool failed_by_itself() const { return failed() && !was_told_to_stop; }
+  bool failed_by_itself() const { return failed() && !was_stopped(); }
+  bool was_stopped() const { return was_told_to_stop && !had_failed; }
   bool operator==(const ProcessExit&) const = default;
 };
 

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "launcher/os/read_file.h"
@@ -46,7 +47,35 @@ bool is_zombie(pid_t pid) {
   return after_name == std::string::npos || stat.substr(after_name + 2, 1) == "Z";
 }
 
+// PF_EXITING in the kernel's include/linux/sched.h: it has called exit, or was killed.
+constexpr unsigned long kExiting = 0x4;
+
+// The seventh field behind the name holds the kernel's flags.
+bool is_exiting(const std::string& proc) {
+  const std::string stat = read_file(proc + "stat").value_or("");
+  std::size_t at = stat.rfind(')');
+  for (int field = 0; field < 7 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
+  return at != std::string::npos && (std::strtoul(&stat[at], nullptr, 10) & kExiting) != 0;
+}
+
+// None: this kernel does not tell.
+std::optional<bool> mask_has(const std::string& status, std::string_view name, int signal) {
+  const std::size_t at = status.find(name);
+  if (at == std::string::npos) return std::nullopt;
+  const unsigned long long mask = std::strtoull(&status[at + name.size()], nullptr, 16);
+  return (mask >> (signal - 1) & 1U) != 0;
+}
+
 }  // namespace
+
+bool may_answer(pid_t child, int signal) {
+  const std::string proc = "/proc/" + std::to_string(child) + "/";
+  if (is_exiting(proc)) return false;
+  const std::string status = read_file(proc + "status").value_or("");
+  return mask_has(status, "\nSigBlk:", signal).value_or(true) ||
+         mask_has(status, "\nSigIgn:", signal).value_or(true) ||
+         mask_has(status, "\nSigCgt:", signal).value_or(true);
+}
 
 std::vector<pid_t> children_of_this_process() { return children_of(getpid()); }
 

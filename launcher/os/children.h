@@ -13,6 +13,11 @@ namespace paddle_launch {
 std::vector<pid_t> children_of_this_process();
 std::vector<pid_t> children_of(pid_t parent);
 
+// Whether how a child ends can be its answer to this signal, sent now: it catches, blocks or
+// ignores it. One that does not dies of the signal; if it ends in another way, it was ending
+// before. True where the kernel does not tell.
+bool may_answer(pid_t child, int signal);
+
 // SIGKILL to the child, and to its whole group where it leads one.
 void kill_with_group(pid_t child);
 

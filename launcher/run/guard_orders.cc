@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the guard does on the launcher's order: stop, kill, freeze, pass a signal on. The start of
 // those that were held back is in guard_start.cc.
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +20,14 @@ namespace {
 // A trainer that waits for a child of vfork does not stop before that one has executed something,
 // and the child stands still: the user's Ctrl-Z is not to wait for them.
 constexpr std::chrono::seconds kPatienceWithFreezing{1};
+
+// What the kernel knows without asking a file server, which may be dead.
+std::int64_t size_of(const UniqueFd& log) {
+  struct statx status {};
+  const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+  const bool known = log && statx(log.get(), "", flags, STATX_SIZE, &status) == 0;
+  return known ? static_cast<std::int64_t>(status.stx_size) : -1;
+}
 
 }  // namespace
 
@@ -87,6 +97,11 @@ void GuardProcess::stop() {
   phase_ = Phase::Stopping;
   prctl(PR_SET_NAME, kStoppingGuard);
   deadline_ = Clock::now() + settings_.grace;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (workers_[i].pid <= 0) continue;
+    workers_[i].may_answer = may_answer(workers_[i].pid, SIGTERM);
+    workers_[i].log_at_stop = size_of(logs_[i]);
+  }
   for (Worker& worker : workers_) {
     if (worker.pid <= 0) continue;
     worker.told_to_stop = true;

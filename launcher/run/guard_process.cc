@@ -150,16 +150,27 @@ void GuardProcess::note(const siginfo_t& info) {
   }
 }
 
+// A trainer that does not catch SIGTERM dies of it, and one that the kernel takes apart already
+// does not hear it: whoever ended in another way was ending before we told it to stop.
+bool GuardProcess::ended_by_itself(const Worker& worker, const siginfo_t& info) const {
+  if (!worker.told_to_stop) return true;
+  const bool by_our_signal =
+      info.si_code != CLD_EXITED &&
+      (info.si_status == SIGTERM || (info.si_status == SIGKILL && phase_ == Phase::Killing));
+  return !worker.may_answer && !by_our_signal;
+}
+
 void GuardProcess::note_exit(std::size_t index, const siginfo_t& info) {
   Worker& worker = workers_[index];
   const bool exited = info.si_code == CLD_EXITED;
   unsent_.push_back({.kind = GuardReport::Kind::Exited,
                      .core_dumped = info.si_code == CLD_DUMPED,
-                     .was_told_to_stop = worker.told_to_stop,
+                     .was_told_to_stop = !ended_by_itself(worker, info),
                      .worker = static_cast<std::int32_t>(index),
                      .pid = worker.pid,
                      .code = exited ? info.si_status : 0,
                      .signal = exited ? 0 : info.si_status,
+                     .log_at_stop = worker.log_at_stop,
                      .started_ns = nanoseconds(worker.started),
                      .ended_ns = nanoseconds(Clock::now())});
   worker.pid = -1;

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ class GuardProcess {
   struct Worker {
     pid_t pid = -1;  // -1: not running
     bool told_to_stop = false;
+    bool may_answer = true;         // that it ends may be its answer to our SIGTERM
+    std::int64_t log_at_stop = -1;  // so many bytes were in its log
     bool suspended = false;
     Clock::time_point started;
   };
@@ -52,6 +55,7 @@ class GuardProcess {
 
   bool reap();
   void note(const siginfo_t& info);
+  bool ended_by_itself(const Worker& worker, const siginfo_t& info) const;
   void note_exit(std::size_t index, const siginfo_t& info);
   void note_stop(std::size_t index, const siginfo_t& info);
 

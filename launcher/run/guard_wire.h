@@ -50,14 +50,15 @@ struct GuardReport {
   };
   Kind kind = Kind::Exited;
   bool core_dumped = false;
-  bool was_told_to_stop = false;
+  bool was_told_to_stop = false;  // and had not been ending before
   bool exec = false;
   std::int32_t worker = -1;
   std::int32_t pid = 0;
   std::int32_t code = 0;
   std::int32_t signal = 0;
   std::int32_t error = 0;
-  std::int64_t started_ns = 0;  // CLOCK_MONOTONIC
+  std::int64_t log_at_stop = -1;  // Exited: bytes in its log when it was told to stop
+  std::int64_t started_ns = 0;    // CLOCK_MONOTONIC
   std::int64_t ended_ns = 0;
   std::int64_t log_begins = 0;  // in bytes
 };

@@ -61,8 +61,8 @@ bool append_line(const std::string& path, const std::string& line) {
   return file && write_all(file.get(), ends_unfinished(file.get()) ? "\n" + line : line);
 }
 
-// What the side process hands back: for each log "<time> <size>\n<bytes>", or "-\n" where it cannot
-// be read.
+// What the side process hands back: for each log "<time> <from> <size>\n<bytes>", or "-\n" where it
+// cannot be read.
 std::string packed_end(const std::string& path) {
   const UniqueFd file = open_to_follow(path);
   struct stat status {};
@@ -72,7 +72,7 @@ std::string packed_end(const std::string& path) {
   const ssize_t count = pread(file.get(), text.data(), text.size(), from);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   const std::int64_t written = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
-  return fmt::format("{} {}\n", written, text.size()) + text;
+  return fmt::format("{} {} {}\n", written, from, text.size()) + text;
 }
 
 std::optional<LogEnd> unpack_end(std::string_view& packed) {
@@ -81,13 +81,19 @@ std::optional<LogEnd> unpack_end(std::string_view& packed) {
   packed.remove_prefix(line_end + 1);
   LogEnd end;
   std::size_t size = 0;
-  if (std::sscanf(head.c_str(), "%ld %zu", &end.written_ns, &size) != 2) return std::nullopt;
+  if (std::sscanf(head.c_str(), "%ld %ld %zu", &end.written_ns, &end.from, &size) != 3)
+    return std::nullopt;
   end.bytes = packed.substr(0, size);
   packed.remove_prefix(size);
   return end;
 }
 
 }  // namespace
+
+std::string_view LogEnd::when_it_had(std::int64_t size) const {
+  const std::int64_t count = std::max<std::int64_t>(size - from, 0);
+  return std::string_view(bytes).substr(0, static_cast<std::size_t>(count));
+}
 
 bool ends_unfinished(int log) {
   const off_t size = lseek(log, 0, SEEK_END);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,10 @@ UniqueFd open_to_follow(const std::string& path);
 struct LogEnd {
   std::string bytes;
   std::int64_t written_ns = 0;  // the file's modification time
+  std::int64_t from = 0;        // how many bytes stand before these
+
+  // Those that were there when the log had this size.
+  std::string_view when_it_had(std::int64_t size) const;
 };
 
 // The ends of several logs, in the same order; nothing where one cannot be read. The whole is empty

@@ -29,6 +29,7 @@ ProcessExit exit_of(const GuardReport& report) {
           .signal = report.signal,
           .core_dumped = report.core_dumped,
           .was_told_to_stop = report.was_told_to_stop,
+          .log_at_stop = report.log_at_stop,
           .started = at(report.started_ns),
           .ended = at(report.ended_ns)};
 }

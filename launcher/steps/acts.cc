@@ -130,7 +130,7 @@ RoundResult supervise(Stage& stage, StopPolicy policy) {
   return result;
 }
 
-JobVerdict conclude(Stage& stage, const RoundResult& result, std::chrono::milliseconds patience) {
+JobVerdict conclude(Stage& stage, RoundResult& result, std::chrono::milliseconds patience) {
   stage.ending_signal = result.ending_signal;
   if (stage.early_verdict) return *stage.early_verdict;
   const PodEnding mine = stage.aftermath.ending(result);

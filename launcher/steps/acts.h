@@ -48,6 +48,6 @@ ConductorNews conductor_news(Stage& stage);
 RoundResult supervise(Stage& stage, StopPolicy policy);
 
 // `patience`: how long the other pods may take once the job is being stopped.
-JobVerdict conclude(Stage& stage, const RoundResult& result, std::chrono::milliseconds patience);
+JobVerdict conclude(Stage& stage, RoundResult& result, std::chrono::milliseconds patience);
 
 }  // namespace paddle_launch

@@ -31,6 +31,53 @@ bool has_logs(const ProcessPlan& plan) {
   return !plan.processes.empty() && !plan.processes.front().log_path.empty();
 }
 
+using LogEnds = std::vector<std::optional<LogEnd>>;
+
+std::string_view words_in(const LogEnd& log) { return this_run(log.bytes, kLogLineMark); }
+
+// What it had said when it was told to stop.
+std::string_view words_before_stop(const ProcessExit& exit, const LogEnd& log) {
+  return this_run(log.when_it_had(exit.log_at_stop), kLogLineMark);
+}
+
+// By the kernel it is known who ended by itself. The logs tell which of the others had failed
+// before it was told to stop, and who only lost a neighbour, before the verdict or after it.
+// `cause`: the verdict, if it is here. False: all complain, and nobody has a reason of its own.
+bool believe_the_logs(std::vector<ProcessExit>& exits, const LogEnds& logs,
+                      std::optional<int> cause) {
+  const auto log_of = [&logs](const ProcessExit& exit) -> const std::optional<LogEnd>& {
+    return logs.at(static_cast<std::size_t>(exit.worker));
+  };
+  const auto is_echo = [&log_of](const ProcessExit& exit) {
+    return !exit.had_failed && log_of(exit) && only_complains(words_in(*log_of(exit)));
+  };
+  for (ProcessExit& exit : exits) {
+    const bool may_have = exit.was_told_to_stop && exit.failed() && log_of(exit);
+    exit.had_failed = may_have && ends_with_own_error(words_before_stop(exit, *log_of(exit)));
+  }
+  const bool has_reason =
+      !cause || std::any_of(exits.begin(), exits.end(), [&is_echo](const ProcessExit& exit) {
+        return exit.failed_by_itself() && !is_echo(exit);
+      });
+  for (ProcessExit& exit : exits) {
+    if (has_reason && exit.failed_by_itself() && exit.worker != cause && is_echo(exit))
+      exit.was_told_to_stop = true;
+  }
+  return has_reason;
+}
+
+// The same for all who failed alike. A program that says no error in a way that we know has said
+// something before it exited.
+std::string error_of(const ProcessExit& exit, const LogEnd& log) {
+  constexpr std::size_t kEnoughToCompare = 200;
+  const std::string_view words = exit.had_failed ? words_before_stop(exit, log) : words_in(log);
+  const std::string_view error = error_line(words);
+  if (!error.empty()) return printable(error.substr(0, kEnoughToCompare));
+  const std::string_view last = exit.signal == 0 ? last_line(words) : std::string_view();
+  if (last.empty()) return "";
+  return fmt::format("{}: {}", describe(exit), printable(last.substr(0, kEnoughToCompare)));
+}
+
 SteadyTime moment_of(const Outcome& outcome) {
   const auto* failed = std::get_if<Failed>(&outcome);
   return failed != nullptr ? failed->first.ended : std::chrono::steady_clock::now();
@@ -69,42 +116,53 @@ bool Aftermath::blames_another(int worker) const {
   if (plan_.world_size < 2 || !has_logs(plan_)) return false;
   const LogEnds ends = read_log_ends(
       {plan_.processes.at(static_cast<std::size_t>(worker)).log_path}, kBeforeTheVerdict);
-  return !ends.empty() && ends.front() &&
-         only_complains(this_run(ends.front()->bytes, kLogLineMark));
+  return !ends.empty() && ends.front() && only_complains(words_in(*ends.front()));
 }
 
-PodEnding Aftermath::ending(const RoundResult& result) const {
-  PodEnding ending;
-  ending.stopped = victims(result.exits, plan_);
-  ending.asked_to_end = result.ending_signal != 0;
-  const bool own = !std::holds_alternative<JobStopped>(result.outcome);
-  if (own) ending.own = cause(result.outcome);
+Aftermath::LogEnds Aftermath::read_logs(const Outcome& outcome) const {
   LogEnds logs;
-  if (is_about_a_failure(result.outcome) && has_logs(plan_)) {
+  if (is_about_a_failure(outcome) && has_logs(plan_)) {
     std::vector<std::string> paths;
     for (const ProcessSpec& spec : plan_.processes) paths.push_back(spec.log_path);
     logs = read_log_ends(paths);
   }
   logs.resize(plan_.processes.size());
+  return logs;
+}
+
+PodEnding Aftermath::ending(RoundResult& result) const {
+  PodEnding ending;
+  ending.asked_to_end = result.ending_signal != 0;
+  const bool own = !std::holds_alternative<JobStopped>(result.outcome);
+  if (own) ending.own = cause(result.outcome);
+  const LogEnds logs = read_logs(result.outcome);
+  const auto* const failed = std::get_if<Failed>(&result.outcome);
+  ending.all_are_echoes = !believe_the_logs(
+      result.exits, logs, failed == nullptr ? std::nullopt : std::optional(failed->first.worker));
+  ending.stopped = victims(result.exits, plan_);
   for (const ProcessExit& exit : result.exits) {
     if (!exit.failed_by_itself()) continue;
     const bool is_first = ending.failures.empty();
     // One that died by itself while the news from another node was on its way.
-    if (is_first && !own) ending.own = cause(Failed{exit});
+    if (!own && !exit.was_told_to_stop && ending.own.kind == StopCause::Kind::Completed)
+      ending.own = cause(Failed{exit});
     ending.failures.push_back(
-        record(exit, is_first ? logs.at(static_cast<std::size_t>(exit.worker)) : LogEnd{}));
+        record(exit, logs.at(static_cast<std::size_t>(exit.worker)), is_first));
   }
   compare_logs(logs, result, ending);
   return ending;
 }
 
-FailureRecord Aftermath::record(const ProcessExit& exit, const std::optional<LogEnd>& log) const {
-  return failure_record(exit, plan_.processes.at(static_cast<std::size_t>(exit.worker)),
-                        {.node = node_name(),
-                         .when = timestamp_of(exit.ended),
-                         .log_excerpt = log ? log_excerpt(log->bytes, kLogLineMark) : "",
-                         .log_readable = log.has_value(),
-                         .oom_kills = oom_kills()});
+FailureRecord Aftermath::record(const ProcessExit& exit, const std::optional<LogEnd>& log,
+                                bool with_excerpt) const {
+  return failure_record(
+      exit, plan_.processes.at(static_cast<std::size_t>(exit.worker)),
+      {.node = node_name(),
+       .when = timestamp_of(exit.ended),
+       .log_excerpt = log && with_excerpt ? log_excerpt(log->bytes, kLogLineMark) : "",
+       .error = log ? error_of(exit, *log) : "",
+       .log_readable = log.has_value(),
+       .oom_kills = oom_kills()});
 }
 
 Suspicion Aftermath::confession(int worker, const LogEnds& logs) const {
@@ -122,8 +180,7 @@ void Aftermath::compare_logs(const LogEnds& logs, const RoundResult& result,
   std::vector<LastWords> words;
   for (std::size_t i = 0; i < logs.size(); ++i) {
     if (!logs[i]) continue;
-    words.push_back(
-        {static_cast<int>(i), this_run(logs[i]->bytes, kLogLineMark), logs[i]->written_ns});
+    words.push_back({static_cast<int>(i), words_in(*logs[i]), logs[i]->written_ns});
   }
   const auto first = std::find_if(result.exits.begin(), result.exits.end(),
                                   [](const ProcessExit& exit) { return exit.failed_by_itself(); });
@@ -139,7 +196,7 @@ void Aftermath::compare_logs(const LogEnds& logs, const RoundResult& result,
       who = first_own_error(words);
     }
     const auto& log = logs.at(static_cast<std::size_t>(worker));
-    ending.first_is_echo = log && only_complains(this_run(log->bytes, kLogLineMark));
+    ending.first_is_echo = log && only_complains(words_in(*log));
   }
   if (who) ending.confession = confession(*who, logs);
 }
@@ -169,7 +226,7 @@ void Aftermath::mark_victims(const Voice& voice, const RoundResult& result,
   std::vector<bool> stopped(plan_.processes.size(),
                             std::holds_alternative<GuardLost>(result.outcome));
   for (const ProcessExit& exit : result.exits)
-    stopped.at(static_cast<std::size_t>(exit.worker)) = exit.was_told_to_stop;
+    stopped.at(static_cast<std::size_t>(exit.worker)) = exit.was_stopped();
   std::vector<std::pair<std::string, std::string>> lines;
   for (std::size_t i = 0; i < stopped.size(); ++i) {
     const ProcessSpec& spec = plan_.processes[i];

@@ -27,7 +27,8 @@ class Aftermath {
   // Whether a process that failed says that it lost a neighbour, and nothing of its own.
   bool blames_another(int worker) const;
   // This pod's account of itself. Reads the logs, so before our own last lines go into them.
-  PodEnding ending(const RoundResult& result) const;
+  // Then result.exits know who had failed before it was told to stop, and who only complains.
+  PodEnding ending(RoundResult& result) const;
   void tell_end(const Voice& voice, const RoundResult& result, const JobVerdict& verdict) const;
 
  private:
@@ -36,7 +37,9 @@ class Aftermath {
   long oom_kills() const;
   void mark_victims(const Voice& voice, const RoundResult& result,
                     const std::string& because) const;
-  FailureRecord record(const ProcessExit& exit, const std::optional<LogEnd>& log) const;
+  LogEnds read_logs(const Outcome& outcome) const;
+  FailureRecord record(const ProcessExit& exit, const std::optional<LogEnd>& log,
+                       bool with_excerpt) const;
   Suspicion confession(int worker, const LogEnds& logs) const;
   void compare_logs(const LogEnds& logs, const RoundResult& result, PodEnding& ending) const;
   std::string node_name() const;

@@ -124,7 +124,7 @@ RoundEnd conclude_round(const Stage& stage, const JobVerdict& verdict, const Pod
 RoundEnd see_through(Stage& stage, const JobSpec& job, const PodPlan& plan, StopPolicy policy,
                      SteadyTime started) {
   const JobTies& ties = stage.ties;
-  const RoundResult result = supervise(stage, std::move(policy));
+  RoundResult result = supervise(stage, std::move(policy));
   if (result.refusal) refuse(ties, *result.refusal);
   stage.terminal.take_back();
   const auto patience =

@@ -52,20 +52,35 @@ std::string delay(const FailureRecord* first, const FailureRecord& other) {
   return ms < 0 ? fmt::format(", {} ms earlier", -ms) : fmt::format(", {} ms later", ms);
 }
 
-std::string also_failed(const FailureRecord* first, const Failures& failures, int nodes) {
+std::string how_it_failed(const FailureRecord* first, const FailureRecord& other) {
+  // Whatever ended it, in the end, was ours.
+  if (other.exit.was_told_to_stop) return "an error of its own, before it was stopped";
+  return describe(other.exit, other.oom_kills) + delay(first, other);
+}
+
+std::string same_error(const std::vector<ProcessName>& same) {
+  if (same.empty()) return "";
+  return fmt::format("  same      {} {} the same error\n", names_in_words(same),
+                     same.size() == 1 ? "has" : "have");
+}
+
+std::string also_failed(const FailureRecord* first, const JobVerdict& verdict, int nodes) {
+  const Failures& failures = verdict.failures;
+  const std::vector<ProcessName>& same = verdict.same;
   const std::size_t begin = first == nullptr ? 0 : 1;
-  std::string text;
+  std::size_t told = 0;
+  std::string text = same_error(same);
   std::vector<ProcessName> left_out;
   for (std::size_t i = begin; i < failures.size(); ++i) {
     const FailureRecord& other = failures[i];
-    if (i - begin >= kMostAlso) {
+    if (std::binary_search(same.begin(), same.end(), other.name())) continue;
+    if (++told > kMostAlso) {
       left_out.push_back(other.name());
       continue;
     }
-    text +=
-        fmt::format("  also      {}{}: {}{}{}\n", name_of(other.name()), on_node(other.node, nodes),
-                    describe(other.exit, other.oom_kills), delay(first, other),
-                    other.log_path.empty() ? "" : "; log " + one_line(other.log_path));
+    text += fmt::format("  also      {}{}: {}{}\n", name_of(other.name()),
+                        on_node(other.node, nodes), how_it_failed(first, other),
+                        other.log_path.empty() ? "" : "; log " + one_line(other.log_path));
   }
   if (!left_out.empty()) text += fmt::format("  also      {}\n", names_in_words(left_out));
   return text;
@@ -167,7 +182,7 @@ std::vector<ProcessName> victims(const std::vector<ProcessExit>& exits, const Pr
   std::vector<ProcessName> names;
   for (const ProcessExit& exit : exits) {
     const ProcessSpec& spec = plan.processes.at(static_cast<std::size_t>(exit.worker));
-    if (exit.was_told_to_stop) names.push_back({spec.role, spec.rank});
+    if (exit.was_stopped()) names.push_back({spec.role, spec.rank});
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -206,6 +221,7 @@ FailureRecord failure_record(const ProcessExit& exit, const ProcessSpec& spec, F
           .when = std::move(facts.when),
           .log_path = spec.log_path,
           .log_excerpt = std::move(facts.log_excerpt),
+          .error = std::move(facts.error),
           .log_readable = facts.log_readable,
           .oom_kills = facts.oom_kills};
 }
@@ -215,7 +231,7 @@ std::string failure_report(const JobVerdict& verdict, int nodes) {
   const FailureRecord* first = known ? &verdict.failures.front() : nullptr;
   std::string text = known ? who_and_how(*first) : cause_alone(verdict);
   if (!verdict.doubt.empty()) text += fmt::format("  first?    {}\n", one_line(verdict.doubt));
-  text += also_failed(first, verdict.failures, nodes);
+  text += also_failed(first, verdict, nodes);
   if (!verdict.stopped.empty())
     text += fmt::format("  stopped   because of it: {}\n", names_in_words(verdict.stopped));
   text += silent_nodes(verdict);

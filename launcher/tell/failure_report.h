@@ -29,6 +29,7 @@ struct FailureFacts {
   std::string node{};         // host name and, where it differs, the address in the endpoints
   std::string when{};         // local time of the failure
   std::string log_excerpt{};  // empty: nothing was written, or it is not the first failure
+  std::string error{};
   bool log_readable = true;
   long oom_kills = kOomKillsUnknown;
 };

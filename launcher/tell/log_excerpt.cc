@@ -70,6 +70,22 @@ std::size_t last_line_with(std::string_view words, std::string_view log) {
   return at;
 }
 
+std::string_view first_of_chain(std::string_view log, std::size_t header) {
+  const Lines before = lines_of(log.substr(0, header + kTraceback.size()));
+  log.remove_prefix(static_cast<std::size_t>(before[traceback_start(before)].data() - log.data()));
+  std::size_t end = log.size();
+  for (const std::string_view chained : kChained) end = std::min(end, log.find(chained));
+  return log.substr(0, end);
+}
+
+std::string_view last_line(std::string_view log) {
+  const std::size_t end = log.find_last_not_of(" \n\r\t");
+  if (end == std::string_view::npos) return {};
+  log = log.substr(0, end + 1);
+  const std::size_t before = log.rfind('\n');
+  return before == std::string_view::npos ? log : log.substr(before + 1);
+}
+
 std::string_view this_run(std::string_view tail, std::string_view run_mark) {
   const std::size_t at = last_line_with(run_mark, tail);
   if (at == std::string_view::npos) return tail;

@@ -14,6 +14,12 @@ constexpr std::string_view kTraceback = "Traceback (most recent call last):";
 // Where a line begins with these words for the last time; npos: nowhere.
 std::size_t last_line_with(std::string_view words, std::string_view log);
 
+// The traceback whose header stands at this place, or of chained exceptions the first alone.
+std::string_view first_of_chain(std::string_view log, std::size_t header);
+
+// The last line that has a word; empty: there is none.
+std::string_view last_line(std::string_view log);
+
 // What the last run wrote, without the launcher's own start line. `run_mark` begins our lines.
 std::string_view this_run(std::string_view tail, std::string_view run_mark);
 

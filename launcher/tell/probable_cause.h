@@ -25,6 +25,15 @@ std::optional<int> probable_cause(int first, const std::vector<LastWords>& words
 // Whether a log ends with the complaint of a lost neighbour and nothing of its own.
 bool only_complains(std::string_view log);
 
+// Whether a log ends with an error of its own, told to its end. `log` is what stood there when its
+// process was told to stop: whatever comes later may be the answer to that. An error after which
+// the program went on is none.
+bool ends_with_own_error(std::string_view log);
+
+// The line that names the error with which a log ends, "RuntimeError: CUDA out of memory"; empty:
+// the log does not end with one.
+std::string_view error_line(std::string_view log);
+
 // The worker whose log was the first to end with an error of its own; none: there is no such log.
 std::optional<int> first_own_error(const std::vector<LastWords>& words);
 

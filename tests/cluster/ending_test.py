@@ -106,8 +106,9 @@ class EndingTest(ClusterCase):
         self.write("train.py", EXCEPTION)
         runs = self.start_nodes(sys.executable, "-IS", "train.py")
         self.assert_all_end(runs, 1)
-        self.assert_abort(runs, [0])
-        self.assert_report(runs, {"n1"}, r"(?m)^  rank +0 ", r"(?m)^ConnectionResetError: ")
+        self.assert_abort(runs, [0, 4])
+        self.assert_report(runs, {"n1"}, r"(?m)^  rank +0 ", r"(?m)^ConnectionResetError: ",
+                           r"(?m)^  also +rank 4 on n3 .*: an error of its own, before it was stopped; log ")
         report = runs["n1"].err[runs["n1"].err.index("ABORT!!!"):]
         where = re.search(r"(?m)^  probably +rank 4 on n3 \(10\.77\.0\.3\) began it, .*; log (\S+), its end:$", report)
         self.assertTrue(where, report)

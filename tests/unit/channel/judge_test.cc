@@ -60,6 +60,44 @@ TEST(Judge, TheFirstFailureInTimeIsTheVerdictAndAllCulpritsAreNamed) {
   EXPECT_EQ(verdict.doubt, "");
 }
 
+TEST(Judge, NamesThoseWhoFailedLikeTheFirst) {
+  auto pods = four_pods();
+  pods[1].ending = failed(1, 3, 1, 20);
+  pods[2].ending = failed(2, 4, 1, 10);
+  pods[2].ending->failures.resize(2);
+  pods[2].ending->failures[1].rank = 5;
+  for (auto* pod : {&pods[1], &pods[2]}) {
+    for (FailureRecord& record : pod->ending->failures) record.error = "RuntimeError: no memory";
+  }
+  pods[0].ending->failures = {FailureRecord{.rank = 1, .error = "ValueError"}};
+  pods[2].ending->confession = Suspicion{.rank = 5};  // it wrote the same a moment earlier
+  const JobVerdict verdict = judge(pods);
+  EXPECT_EQ(verdict.aborted, names_of(Role::Trainer, {1, 3, 4, 5}));
+  EXPECT_EQ(verdict.same, names_of(Role::Trainer, {3, 5}));
+  EXPECT_FALSE(verdict.suspicion);
+}
+
+TEST(Judge, EchoesWereStoppedWhereSomebodyElseHasAReason) {
+  auto pods = four_pods();
+  pods[1].ending = failed(1, 2, 1, 10);
+  pods[1].ending->failures.push_back(FailureRecord{.rank = 3});
+  pods[1].ending->first_is_echo = true;
+  pods[1].ending->all_are_echoes = true;
+  EXPECT_EQ(judge(pods).aborted, names_of(Role::Trainer, {2, 3})) << "all complain alike";
+  pods[2].ending->failures = {FailureRecord{.rank = 4}};  // it was stopped, and had an error before
+  const JobVerdict verdict = judge(pods);
+  EXPECT_EQ(verdict.first.node, 1);
+  EXPECT_EQ(verdict.aborted, names_of(Role::Trainer, {2, 4}));
+  EXPECT_EQ(verdict.stopped, names_of(Role::Trainer, {3}));
+}
+
+TEST(Judge, WhoSaysNothingIsNotAlike) {
+  auto pods = four_pods();
+  pods[1].ending = failed(1, 3, 1, 20);
+  pods[2].ending = failed(2, 4, 1, 10);
+  EXPECT_TRUE(judge(pods).same.empty());
+}
+
 TEST(Judge, SaysSoWhenTheClocksDoNotTellWhoWasFirst) {
   auto pods = four_pods();
   pods[1].ending = failed(1, 3, 9, 11);

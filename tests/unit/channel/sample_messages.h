@@ -47,6 +47,7 @@ inline FailureRecord sample_failure() {
                    .signal = 11,
                    .core_dumped = true,
                    .was_told_to_stop = true,
+                   .had_failed = true,
                    .started = sample_time(86'400'000'000'000),
                    .ended = sample_time(86'461'000'000'001)},
           .role = Role::Server,
@@ -57,6 +58,7 @@ inline FailureRecord sample_failure() {
           .when = "2026-07-01 12:34:56",
           .log_path = "log/workerlog.7",
           .log_excerpt = "Traceback\n  …\nValueError: 灯\n",
+          .error = "ValueError: 灯",
           .log_readable = false,
           .oom_kills = 2};
 }
@@ -109,6 +111,7 @@ inline std::vector<Message> sample_messages() {
                          .stopped = names_of(Role::Trainer, {8, 9, 10, 3, 3, 2, 10'000'000, 0}),
                          .confession = sample_suspicion(),
                          .first_is_echo = true,
+                         .all_are_echoes = true,
                          .asked_to_end = true};
   const JobVerdict verdict{.first = sample_cause(),
                            .doubt = "the clocks differ by more than the failures",

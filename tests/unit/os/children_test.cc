@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 
 #include <gtest/gtest.h>
@@ -28,6 +29,45 @@ TEST(Children, ListsThoseThatHaveNotBeenWaitedFor) {
   kill(pid, SIGKILL);
   waitpid(pid, nullptr, 0);
 }
+
+pid_t child_with(void (*disposition)(int)) {
+  std::array<int, 2> ready{};
+  EXPECT_EQ(pipe(ready.data()), 0);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    signal(SIGTERM, disposition);
+    close(ready[1]);
+    close(ready[0]);
+    for (;;) pause();
+  }
+  close(ready[1]);
+  char byte = 0;
+  EXPECT_EQ(read(ready[0], &byte, 1), 0);  // the child has closed its end
+  close(ready[0]);
+  return pid;
+}
+
+TEST(MayAnswer, IsTrueOfAChildThatCatchesOrIgnoresTheSignal) {
+  const pid_t catches = child_with([](int) { _exit(1); });
+  const pid_t ignores = child_with(SIG_IGN);
+  const pid_t dies = child_with(SIG_DFL);
+  EXPECT_TRUE(may_answer(catches, SIGTERM));
+  EXPECT_TRUE(may_answer(ignores, SIGTERM));
+  EXPECT_FALSE(may_answer(dies, SIGTERM));
+  EXPECT_FALSE(may_answer(catches, SIGHUP));
+  kill_children({}, std::chrono::seconds(30));
+}
+
+TEST(MayAnswer, IsFalseOfAChildThatIsDead) {
+  const pid_t child = child_with([](int) { _exit(1); });
+  kill(child, SIGKILL);
+  siginfo_t info{};
+  waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
+  EXPECT_FALSE(may_answer(child, SIGTERM));
+  waitpid(child, nullptr, 0);
+}
+
+TEST(MayAnswer, IsTrueWhereTheKernelDoesNotTell) { EXPECT_TRUE(may_answer(1 << 30, SIGTERM)); }
 
 TEST(KillChildren, LeavesNobodyButTheSparedOne) {
   const pid_t spared = sleeping_child();

@@ -116,6 +116,17 @@ TEST_F(HeldBack, ServersGoOnWhenTheWorkersHaveEnded) {
   EXPECT_EQ(next_kind(), Kind::Drained);
 }
 
+TEST_F(HeldBack, WhoCatchesSigtermAndEndsWasToldToStop) {
+  pod_.add(Role::Trainer, "trap 'exit 1' TERM; touch ready; while :; do sleep 0.01; done");
+  start();
+  while (!pod_.has("ready")) usleep(1000);
+  order(GuardOrder::Kind::Stop);
+  const auto worker = next();
+  ASSERT_TRUE(worker);
+  EXPECT_EQ(worker->code, 1);
+  EXPECT_TRUE(worker->was_told_to_stop);
+}
+
 TEST_F(HeldBack, IsNeverStartedAfterAStop) {
   for (const GuardOrder::Kind kind : {GuardOrder::Kind::Stop, GuardOrder::Kind::Kill}) {
     SmallPod pod;

@@ -81,6 +81,11 @@ TEST_F(LogDirectory, LogEndsComeBackInOrderWithTheirTimes) {
   EXPECT_FALSE(ends[1]);
   ASSERT_TRUE(ends[2]);
   EXPECT_TRUE(ends[2]->bytes.ends_with("xend"));
+  EXPECT_EQ(ends[0]->when_it_had(6), "first\n");
+  EXPECT_EQ(ends[0]->when_it_had(-1), "");
+  EXPECT_EQ(ends[0]->when_it_had(1000), "first\nlast\n") << "somebody emptied it";
+  EXPECT_TRUE(ends[2]->when_it_had(100'001).ends_with("xe"));
+  EXPECT_EQ(ends[2]->when_it_had(5), "") << "too long ago";
 }
 
 TEST_F(LogDirectory, ALogThatIsNoRegularFileIsWrongUse) {

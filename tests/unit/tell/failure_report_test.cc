@@ -72,6 +72,9 @@ TEST(Victims, AreThoseWhoWereToldToStopInAscendingOrder) {
   const std::vector<ProcessExit> exits = {ended(3, 7, 10), ended(1, 0, 11), ended(2, 9, 12, true),
                                           ended(0, 1, 13, true)};
   EXPECT_EQ(victims(exits, eight_processes()), ranks({0, 2}));
+  std::vector<ProcessExit> one_had_failed = exits;
+  one_had_failed[2].had_failed = true;
+  EXPECT_EQ(victims(one_had_failed, eight_processes()), ranks({0}));
 }
 
 TEST(CardsOf, NamesTheCardsOrTheCpu) {
@@ -109,6 +112,28 @@ TEST(FailureReport, TellsWhoWhereHowWhenAndShowsTheLog) {
             "  --------------------------------------------------------------------\n"
             "boom\n"
             "  --------------------------------------------------------------------\n");
+}
+
+TEST(FailureReport, NamesThoseWithTheSameErrorInOneLine) {
+  JobVerdict verdict = verdict_on({failed(2, 1, 2500), failed(0, 1, 2503), failed(1, 1, 2503),
+                                   failed(3, 1, 2504), failed(5, 9, 2504)});
+  verdict.same = ranks({0, 1, 3});
+  const std::string text = failure_report(verdict, 1);
+  EXPECT_TRUE(has(text,
+                  "  same      rank 0-1,3 have the same error\n"
+                  "  also      rank 5: exit code 9, 4 ms later; log log/workerlog.5\n"))
+      << text;
+  EXPECT_FALSE(has(text, "also      rank 0")) << text;
+  verdict.same = ranks({3});
+  EXPECT_TRUE(has(failure_report(verdict, 1), "  same      rank 3 has the same error\n"));
+}
+
+TEST(FailureReport, SaysOfWhomWeStoppedThatItHadAnErrorBefore) {
+  JobVerdict verdict = verdict_on({failed(3, 1, 2500), failed(5, 143, 2504)});
+  verdict.failures[1].exit.was_told_to_stop = true;
+  EXPECT_TRUE(has(failure_report(verdict, 1),
+                  "  also      rank 5: an error of its own, before it was stopped; log "
+                  "log/workerlog.5\n"));
 }
 
 TEST(FailureReport, EndsWithTheRankThatProbablyBeganIt) {

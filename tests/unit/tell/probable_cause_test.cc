@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/tell/probable_cause.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace paddle_launch {
@@ -48,6 +50,58 @@ TEST(OnlyComplains, IsTrueOfALogThatEndsWithALostNeighbourAlone) {
   EXPECT_TRUE(only_complains(kGlooEcho));
   EXPECT_FALSE(only_complains(kStopped));
   EXPECT_FALSE(only_complains("terminate called after throwing an instance of 'std::bad_alloc'\n"));
+}
+
+TEST(OnlyComplains, GoesByTheFirstOfChainedExceptions) {
+  const std::string chain =
+      "\nDuring handling of the above exception, another exception occurred:\n\n";
+  EXPECT_TRUE(only_complains(std::string(kEcho) + chain + std::string(kOwnError).substr(7)));
+  EXPECT_FALSE(only_complains(std::string(kOwnError) + chain + std::string(kEcho).substr(7)));
+  EXPECT_FALSE(only_complains(std::string(kEcho) + std::string(kOwnError))) << "not chained";
+}
+
+TEST(EndsWithOwnError, IsTrueOfAnErrorThatWasToldToItsEnd) {
+  EXPECT_TRUE(ends_with_own_error(kOwnError));
+  EXPECT_FALSE(ends_with_own_error(kEcho));
+  EXPECT_FALSE(ends_with_own_error(kGlooEcho));
+  EXPECT_FALSE(ends_with_own_error(kStopped));
+  EXPECT_FALSE(ends_with_own_error("step 1\n"));
+  for (const std::size_t cut : {1U, 8U, 26U}) {
+    EXPECT_FALSE(ends_with_own_error(kOwnError.substr(0, kOwnError.size() - cut))) << cut;
+  }
+  const std::string uncaught =
+      "terminate called after throwing an instance of 'std::runtime_error'\n";
+  EXPECT_FALSE(ends_with_own_error(uncaught)) << "it may have lost a neighbour";
+  EXPECT_TRUE(ends_with_own_error(uncaught + "  what():  no room\n"));
+  EXPECT_FALSE(ends_with_own_error(uncaught + "  what():  Connection reset by peer\n"));
+}
+
+TEST(EndsWithOwnError, KnowsPaddlesWords) {
+  const std::string paddles =
+      "step 1\nTraceback (most recent call last):\n  File \"train.py\"\nMemoryError: \n\n---\nC++ "
+      "Traceback (most recent call last):\n---\n0   paddle::f()\n1   paddle::f()\n\n---\nError "
+      "Message Summary:\n---\nResourceExhaustedError: \n\nOut of memory error on GPU 0.\n";
+  EXPECT_TRUE(ends_with_own_error(paddles));
+  EXPECT_EQ(error_line(paddles), "MemoryError: ");
+  const std::string crash =
+      "step 1\n---\nC++ Traceback (most recent call last):\n---\n0   f()\n\nFatalError: "
+      "`Segmentation fault` is detected by the operating system.\n";
+  EXPECT_TRUE(ends_with_own_error(crash));
+  EXPECT_TRUE(error_line(crash).starts_with("FatalError: `Segmentation fault`"));
+}
+
+TEST(EndsWithOwnError, IsFalseWhereTheProgramWentOn) {
+  const std::string log(kOwnError);
+  EXPECT_FALSE(ends_with_own_error(log + "step 2\n")) << "as before the error";
+  EXPECT_FALSE(ends_with_own_error(log + "loss 0.51\nloss 0.4\n"));
+  EXPECT_TRUE(ends_with_own_error(log + "in two lines\nException ignored in: <f>\n\n  x\n  x\n"));
+}
+
+TEST(ErrorLine, NamesTheError) {
+  EXPECT_EQ(error_line(kOwnError), "ValueError: broken sample");
+  EXPECT_EQ(error_line(std::string(kOwnError) + std::string(kStopped)),
+            "ValueError: broken sample");
+  EXPECT_EQ(error_line("step 1\n"), "");
 }
 
 TEST(FirstOwnError, IsTheOldestErrorThatIsNotAnEcho) {
