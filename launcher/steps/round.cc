@@ -73,6 +73,22 @@ std::vector<PodFile> shared_files(const PodPlan& plan) {
   return files;
 }
 
+// But for what depends on the terminal. Only the first round empties logs, or is refused one.
+GuardSettings guard_settings(const JobTies& ties, const JobSpec& job, const PodPlan& plan) {
+  const bool is_first = ties.rounds.state.number == 0;
+  return {.grace = job.grace,
+          .log_dir = plan.log_dir,
+          .log_overwrite = job.log_overwrite && is_first,
+          .must_own_logs = is_first,
+          .is_named =
+              job.log_dir == kNamedLogs && plan.first_on_node && !plan.log_dir.empty() && is_first,
+          .files = shared_files(plan),
+          .mask = ties.signals.mask_at_start(),
+          .ignore_sigchld = ties.sigchld_was_ignored,
+          .start_lines = {},
+          .remove_at_end = plan.log_dir.empty() ? plan.backup_path : ""};
+}
+
 [[noreturn]] void refuse(const JobTies& ties, const StartRefusal& refusal) {
   if (ties.rounds.watch.end) ties.rounds.watch.end();
   if (refusal.is_wrong_use) throw UsageError(refusal.text);
@@ -149,7 +165,6 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
                    const rlimit& open_files_given) {
   const ProcessPlan& processes = plan.processes;
   const SteadyTime started = std::chrono::steady_clock::now();
-  const bool log_overwrite = job.log_overwrite && ties.rounds.state.number == 0;
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 
   const std::vector<std::string> start_lines = make_start_lines(processes);
@@ -164,20 +179,12 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
   const bool lends_terminal = reader && Terminal::can_be_lent();
   const std::optional<int> terminal_worker = lends_terminal ? reader : std::nullopt;
   const Terminal terminal(lends_terminal);
-  Guard guard(processes, {.grace = job.grace,
-                          .log_dir = plan.log_dir,
-                          .log_overwrite = log_overwrite,
-                          .must_own_logs = ties.rounds.state.number == 0,
-                          .is_named = job.log_dir == kNamedLogs && plan.first_on_node &&
-                                      !plan.log_dir.empty() && ties.rounds.state.number == 0,
-                          .files = shared_files(plan),
-                          .own_session = !lends_terminal,
-                          .lend_terminal = lends_terminal,
-                          .mask = ties.signals.mask_at_start(),
-                          .ignore_sigchld = ties.sigchld_was_ignored,
-                          .open_files = open_files_given,
-                          .start_lines = start_lines,
-                          .remove_at_end = plan.log_dir.empty() ? plan.backup_path : ""});
+  GuardSettings settings = guard_settings(ties, job, plan);
+  settings.own_session = !lends_terminal;
+  settings.lend_terminal = lends_terminal;
+  settings.open_files = open_files_given;
+  settings.start_lines = start_lines;
+  Guard guard(processes, settings);
   // Read while the guard is busy: the kernel takes its time for this file.
   const Aftermath aftermath(processes, here.host_name, ties.node, oom_kills_so_far());
   Stage stage{ties,
