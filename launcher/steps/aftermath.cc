@@ -12,10 +12,12 @@
 #include "launcher/tell/log_excerpt.h"
 #include "launcher/tell/log_lines.h"
 #include "launcher/tell/words.h"
+#include "launcher/text/printable.h"
 
 namespace paddle_launch {
 namespace {
 
+constexpr std::size_t kEnoughToCompare = 200;  // of a line that names an error
 // A disk that does not answer is not to hold up the verdict.
 constexpr std::chrono::milliseconds kBeforeTheVerdict{500};
 
@@ -69,7 +71,6 @@ bool believe_the_logs(std::vector<ProcessExit>& exits, const LogEnds& logs,
 // The same for all who failed alike. A program that says no error in a way that we know has said
 // something before it exited.
 std::string error_of(const ProcessExit& exit, const LogEnd& log) {
-  constexpr std::size_t kEnoughToCompare = 200;
   const std::string_view words = exit.had_failed ? words_before_stop(exit, log) : words_in(log);
   const std::string_view error = error_line(words);
   if (!error.empty()) return printable(error.substr(0, kEnoughToCompare));
