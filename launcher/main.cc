@@ -72,6 +72,7 @@ int main(int argc, char** argv) {
   const pid_t parent = getppid();
   paddle_launch::hold_standard_descriptors();
   const std::vector<std::string> arguments(argv, argv + argc);
+  paddle_launch::hide_typed_password(argv);
   const std::string program = arguments.empty() ? "paddle-launch" : base_name(arguments.front());
   try {
     return run(arguments, parent);

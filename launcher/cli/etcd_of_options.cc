@@ -28,6 +28,12 @@ void take_user(const GivenOptions& given, const Environment& env, EtcdSpec& etcd
   etcd.user = user->value.substr(0, colon);
   if (colon != std::string::npos) {
     etcd.password = user->value.substr(colon + 1);
+    if (!user->from_environment) {
+      remarks.warnings.push_back(fmt::format(
+          "{}: every user of this machine could read a password in the command line, for a moment "
+          "at least; put it into the variable {}, which trainers do not see",
+          said(*user), kEtcdPasswordVariable));
+    }
     if (!password || *password == etcd.password) return;
     remarks.warnings.push_back(fmt::format("{} is not used: {} comes with a password",
                                            kEtcdPasswordVariable, said(*user)));

@@ -17,4 +17,8 @@ Environment read_environment(char** entries);
 void wipe_secrets(char** entries);
 void drop_secrets(Environment& env);
 
+// The password of --etcd_user=NAME:PASSWORD, where every user of the machine sees it (`ps`,
+// /proc/PID/cmdline). `words`: of main(), once they are copied.
+void hide_typed_password(char** words);
+
 }  // namespace paddle_launch

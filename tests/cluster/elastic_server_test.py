@@ -155,6 +155,30 @@ class GuardedServerTest(ElasticCase):
         for run in runs.values():
             self.assertNotIn(PASSWORD, run.err + run.out.decode())
 
+    def test_a_password_is_seen_in_no_environment_and_no_command_line(self):
+        hook = "--elastic_pre_hook=env >hook.$(hostname)"
+        runs = self.start_elastic(["n1"], hook, env={"PADDLE_ETCD_USER": f"trainer:{PASSWORD}"})
+        runs.update(self.start_elastic(["n2"], hook, f"--etcd_user=trainer:{PASSWORD}"))
+        runs.update(self.start_elastic(["n3"], hook, "--etcd_user", f"trainer:{PASSWORD}"))
+        _, ranks = self.wait_round_or_later(0, 3, runs)
+        shown = {f"rank {rank}": " ".join(env.values()) for rank, env in ranks.items()}
+        shown.update({name: self.read(name) for name in ("hook.n1", "hook.n2", "hook.n3")})
+        pids = [pid for _, pid, _ in self.leftovers()]  # launchers, guards, consoles, keepers, trainers
+        self.assertGreaterEqual(len(pids), 3 * 4)
+        for pid in pids:
+            for name in ("environ", "cmdline"):
+                with open(f"/proc/{pid}/{name}", "rb") as file:
+                    shown[f"{name} of {pid}"] = file.read().replace(b"\0", b" ").decode(errors="replace")
+        for where, text in shown.items():
+            self.assertNotIn(PASSWORD, text, where)
+        self.assertIn("trainer", {env.get("PADDLE_ETCD_USER") for env in ranks.values()})
+        self.assert_completes(runs)
+        for host in ("n2", "n3"):
+            self.assert_told(runs[host], "--etcd_user=trainer: every user of this machine", "PADDLE_ETCD_PASSWORD")
+        self.assertNotIn("every user of this machine", runs["n1"].err)
+        for run in runs.values():
+            self.assertNotIn(PASSWORD, run.err + run.out.decode())
+
     def test_an_etcd_that_cannot_be_used_is_an_error_with_the_reason(self):
         """All at once, since each is tried for ten seconds."""
         wrong = {"PADDLE_ETCD_USER": "trainer", "PADDLE_ETCD_PASSWORD": "not this one"}

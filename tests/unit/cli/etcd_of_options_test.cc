@@ -49,7 +49,7 @@ TEST(EtcdOfOptions, NeverShowsThePassword) {
   words.emplace_back("train.py");
   const ParsedCommandLine line =
       parsed(words, {{"PADDLE_ETCD_USER", "u:herring"}, {"PADDLE_ETCD_PASSWORD", "cod"}});
-  ASSERT_EQ(line.warnings.size(), 2U);
+  ASSERT_EQ(line.warnings.size(), 3U);
   Words texts = line.warnings;
   texts.push_back(usage_error_with({"--etcd_user=root:swordfish"}));
   texts.push_back(usage_error_with({"--etcd_user=:swordfish"}));
@@ -59,6 +59,17 @@ TEST(EtcdOfOptions, NeverShowsThePassword) {
       EXPECT_EQ(text.find(secret), std::string::npos) << text;
     }
   }
+}
+
+TEST(EtcdOfOptions, WarnsOfAPasswordThatWasTyped) {
+  Words words = elastic_at("a:1", {"--etcd_user=root:swordfish"});
+  words.emplace_back("train.py");
+  const ParsedCommandLine typed = parsed(words);
+  ASSERT_EQ(typed.warnings.size(), 1U);
+  EXPECT_NE(typed.warnings.front().find("PADDLE_ETCD_PASSWORD"), std::string::npos);
+  Words plain = elastic_at("a:1");
+  plain.emplace_back("train.py");
+  EXPECT_TRUE(parsed(plain, {{"PADDLE_ETCD_USER", "u:p"}}).warnings.empty());
 }
 
 TEST(EtcdOfOptions, RefusesHalves) {
