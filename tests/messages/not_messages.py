@@ -34,7 +34,10 @@ READ_BY_PROGRAMS = {
         "During handling of the above exception, another exception occurred:",
         "The above exception was the direct cause of the following exception:")},
     **{("launcher/tell/probable_cause.cc", text): _OTHERS for text in (
-        "terminate called after throwing an instance of",
+        "terminate called after throwing an instance of", "C++ Traceback (most recent call last):",
+        "FatalError: `Segmentation fault`", "FatalError: `Illegal instruction`",
+        "FatalError: `Erroneous arithmetic operation`",
+        "FatalError: `Access to an undefined portion of a memory object`",
         "onnection reset by peer", "onnection closed by peer", "remote process exited", "Broken pipe")},
     **{("launcher/tell/network_advice.cc", text): _ADVICE for text in (
         "no route", "no answer", "timed out", "another job", "not a launcher")},
