@@ -14,7 +14,8 @@ struct TimedCause {
   std::chrono::nanoseconds error{0};
 };
 
-// A pod's own words in the end are better than what was heard from it before.
+// What a pod says in the end is what it said at the verdict, with a time that is better known: its
+// clock was measured since.
 std::optional<StopCause> cause_of(const PodAccount& pod) {
   if (pod.ending && pod.ending->own.kind != StopCause::Kind::Completed) return pod.ending->own;
   return pod.cause;

@@ -29,9 +29,9 @@ void take_verdict(Stage& stage, const Outcome& verdict, int others) {
   if (stage.conductor != nullptr) stage.conductor->job_stops();
   stage.speaks = stage.speaks || speaks_for_lost_hub(stage, verdict);
   stage.aftermath.tell_verdict(stage.voice, verdict, others);
-  if (!std::holds_alternative<JobStopped>(verdict)) {
-    stage.ties.channel.tell_stop(stage.aftermath.cause(verdict));
-  }
+  if (std::holds_alternative<JobStopped>(verdict)) return;
+  stage.cause = stage.aftermath.cause(verdict);
+  stage.ties.channel.tell_stop(*stage.cause);
 }
 
 // What keeps the pods of a job with servers in step goes to the conductor, as long as it lives.
@@ -133,7 +133,7 @@ RoundResult supervise(Stage& stage, StopPolicy policy) {
 JobVerdict conclude(Stage& stage, RoundResult& result, std::chrono::milliseconds patience) {
   stage.ending_signal = result.ending_signal;
   if (stage.early_verdict) return *stage.early_verdict;
-  const PodEnding mine = stage.aftermath.ending(result);
+  const PodEnding mine = stage.aftermath.ending(result, stage.cause);
   Conclusion conclusion(
       stage.ties.loop, stage.ties.signals, stage.ties.channel, stage.terminal, patience,
       {.stop =

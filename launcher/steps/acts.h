@@ -39,7 +39,8 @@ struct Stage {
   Supervisor* supervisor = nullptr;  // while processes of this pod run
   // Of others who would not wait until our last process was gone.
   std::optional<JobVerdict> early_verdict{};
-  int ending_signal = 0;  // the first that asked this launcher to end
+  std::optional<StopCause> cause{};  // this pod's own, as it was told when the verdict fell
+  int ending_signal = 0;             // the first that asked this launcher to end
 };
 
 // What a conductor of this stage does with the processes, while there are any.

@@ -131,11 +131,10 @@ Aftermath::LogEnds Aftermath::read_logs(const Outcome& outcome) const {
   return logs;
 }
 
-PodEnding Aftermath::ending(RoundResult& result) const {
-  PodEnding ending;
+PodEnding Aftermath::ending(RoundResult& result, const std::optional<StopCause>& own) const {
+  PodEnding ending{.own = own.value_or(StopCause{})};
   ending.asked_to_end = result.ending_signal != 0;
-  const bool own = !std::holds_alternative<JobStopped>(result.outcome);
-  if (own) ending.own = cause(result.outcome);
+  const bool is_of_others = std::holds_alternative<JobStopped>(result.outcome);
   const LogEnds logs = read_logs(result.outcome);
   const auto* const failed = std::get_if<Failed>(&result.outcome);
   ending.all_are_echoes = !believe_the_logs(
@@ -145,7 +144,7 @@ PodEnding Aftermath::ending(RoundResult& result) const {
     if (!exit.failed_by_itself()) continue;
     const bool is_first = ending.failures.empty();
     // One that died by itself while the news from another node was on its way.
-    if (!own && !exit.was_told_to_stop && ending.own.kind == StopCause::Kind::Completed)
+    if (is_of_others && !exit.was_told_to_stop && ending.own.kind == StopCause::Kind::Completed)
       ending.own = cause(Failed{exit});
     ending.failures.push_back(
         record(exit, logs.at(static_cast<std::size_t>(exit.worker)), is_first));

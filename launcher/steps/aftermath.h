@@ -3,6 +3,7 @@
 // line, the report and the last line in each victim's log.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,11 @@ class Aftermath {
   StopCause cause(const Outcome& outcome) const;
   // Whether a process that failed says that it lost a neighbour, and nothing of its own.
   bool blames_another(int worker) const;
-  // This pod's account of itself. Reads the logs, so before our own last lines go into them.
-  // Then result.exits know who had failed before it was told to stop, and who only complains.
-  PodEnding ending(RoundResult& result) const;
+  // This pod's account of itself. `own`: the cause that was told when the verdict fell; none: the
+  // reason was another pod's, or all went well. Reads the logs, so before our own last lines go
+  // into them. Then result.exits know who had failed before it was told to stop, and who only
+  // complains.
+  PodEnding ending(RoundResult& result, const std::optional<StopCause>& own) const;
   void tell_end(const Voice& voice, const RoundResult& result, const JobVerdict& verdict) const;
 
  private:

@@ -11,7 +11,7 @@ import unittest
 
 from cluster_case import PER_NODE, ClusterCase
 
-from harness import ABORT, HOLD, SH, alive, status_field, wait_until
+from harness import ABORT, HOLD, READY, SH, alive, status_field, wait_until
 
 WORLD = 4 * PER_NODE
 
@@ -142,6 +142,29 @@ class EndingTest(ClusterCase):
                 self.assertEqual(self.hosts.leftovers(), [])
                 self.again()
 
+    def assert_first_cause_stays(self, host, other):
+        """Trainers of the host save for a while after a SIGTERM, in which the other node is lost."""
+        self.gate()
+        saves = "trap 'while [ ! -e saved ]; do sleep 0.05; done; exit 0' TERM; "
+        runs = self.start_nodes("--grace=60", SH, "-c", saves + READY + "sleep 1000 & wait",
+                                ips=",".join(map(self.hosts.address, ("n1", "n2"))), hosts=("n1", "n2"))
+        self.wait_all_ready(runs, 2 * PER_NODE)
+        tied = sockets_of(runs[host].pid)
+        runs[host].send(signal.SIGTERM)
+        self.wait_all_told(runs, "was stopped by SIGTERM")
+        self.kill_launcher(runs[other])
+        wait_until(lambda: sockets_of(runs[host].pid) < tied, "the loss to be noticed")
+        self.write("saved", "")
+        runs[host].wait()
+        self.assert_status(runs[host], 128 + signal.SIGTERM)
+        self.wait_none_left()
+
+    def test_the_first_cause_stays_when_a_node_is_lost_while_trainers_save(self):
+        self.assert_first_cause_stays("n1", "n2")
+
+    def test_the_first_cause_stays_when_the_hub_is_lost_while_trainers_save(self):
+        self.assert_first_cause_stays("n2", "n1")
+
     def test_a_second_interrupt_kills_deaf_trainers_everywhere(self):
         for host in ("n1", "n3"):
             with self.subTest(host=host):
@@ -225,6 +248,11 @@ class EndingTest(ClusterCase):
         wait_until(quiet, "three seconds in which no launcher wakes")
         self.the_gate.open()
         self.assert_all_end(runs, 0)
+
+
+def sockets_of(pid):
+    links = [os.path.join(f"/proc/{pid}/fd", name) for name in os.listdir(f"/proc/{pid}/fd")]
+    return sum(os.path.realpath(link).split("/")[-1].startswith("socket:") for link in links)
 
 
 def stopped(but):
