@@ -169,15 +169,13 @@ void play_members(const SimulatedJob& job) {
   for (int place = 1; place < job.pods; ++place) {
     offer.claim.place = place;
     offer.offer = offer_of(place);
-    members.push_back(std::make_unique<Member>(loop, settings, offer, [&, place](RosterMessage m) {
-      rosters.take(place, std::move(m));
-      if (rosters.is_complete()) loop.stop();
-    }));
+    members.push_back(std::make_unique<Member>(
+        loop, settings, offer, [&, place](RosterMessage m) { rosters.take(place, std::move(m)); }));
   }
   const Costs before = costs_now();
   const auto start = Clock::now();
   for (const auto& member : members) member->dial();
-  loop.run();
+  loop.run_until([&rosters] { return rosters.is_complete(); });
   say("received", seconds_since(start));
   say_costs_since(before);
   say("offer", offer_seconds);

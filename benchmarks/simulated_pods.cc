@@ -73,8 +73,9 @@ void play_hub(const SimulatedJob& job) {
   const Met met = Tcp(loop, settings).meet(claim_of(job, 0), offer_of(0), {});
   // Not close(): its patience is meant for a last word, and here the whole roster is on its way.
   const UniqueFd told_to_end = blocked_sigterm();
-  loop.on_readable(told_to_end.get(), [&loop] { loop.stop(); });
-  loop.run();
+  bool is_over = false;
+  loop.on_readable(told_to_end.get(), [&is_over] { is_over = true; });
+  loop.run_until([&is_over] { return is_over; });
   say_costs_since(before);
 }
 

@@ -181,7 +181,7 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
     const RoundEnd end = play(whole, ready, met, std::exchange(remarks, {}), rounds);
     if (!end.next) {
       if (elastic) elastic->leave(met.channel->is_hub() && !end.leaves);
-      if (job.report) report_end(*job.report, end, rounds);
+      if (job.report && end.speaks) report_end(*job.report, end, rounds);
       return {end.status, end.verdict};
     }
     waiting.emplace(loop, signals, "between two rounds");

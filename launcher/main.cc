@@ -32,6 +32,13 @@ bool is_first_task() {
   return paddle_launch::surroundings(env).task.value_or(0) == 0;
 }
 
+// Its file, too, is one for all.
+bool writes_report(const paddle_launch::LaunchFailure& failure) {
+  using Told = paddle_launch::LaunchFailure::Told;
+  const bool is_of_all = failure.told == Told::Already || failure.told == Told::OnceForAllTasks;
+  return !is_of_all || is_first_task();
+}
+
 int tell(const std::string& program, const paddle_launch::LaunchFailure& failure) {
   using Told = paddle_launch::LaunchFailure::Told;
   const bool is_silent =
@@ -79,7 +86,8 @@ int main(int argc, char** argv) {
   } catch (...) {
     const paddle_launch::LaunchFailure failure =
         paddle_launch::failure_of(std::current_exception());
-    if (const auto report = paddle_launch::typed_report(arguments)) {
+    const auto report = paddle_launch::typed_report(arguments);
+    if (report && writes_report(failure)) {
       paddle_launch::write_report_file(
           *report, paddle_launch::launch_report(failure.kind, failure.status, failure.text));
     }

@@ -3,7 +3,6 @@
 // and what came over them since the verdict.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,7 +20,6 @@ struct BetweenNews {
   std::vector<std::pair<int, Message>> messages{};  // by member of the hub; the hub itself is 0
   std::vector<std::pair<int, std::string>> gone{};  // members that the hub has lost, and why
   std::string hub_is_gone{};                        // of a member: why; empty: it is there
-  std::function<void()> wake{};                     // called at each of them
 
   // Somebody ended the job, or it cannot go on.
   const RefusalMessage* refusal() const {
@@ -44,34 +42,21 @@ struct Connections {
 
 inline void listen_for_the_next(Connections& connections) {
   const auto news = connections.news;
-  const auto wake = [news] {
-    if (news->wake) news->wake();
-  };
   if (connections.hub) {
-    connections.hub->set_events({.message =
-                                     [news, wake](int member, Message message) {
-                                       news->messages.emplace_back(member, std::move(message));
-                                       wake();
-                                     },
-                                 .gone =
-                                     [news, wake](int member, const std::string& why) {
-                                       news->gone.emplace_back(member, why);
-                                       wake();
-                                     },
-                                 .remark = {}});
+    connections.hub->set_events(
+        {.message =
+             [news](int member, Message message) {
+               news->messages.emplace_back(member, std::move(message));
+             },
+         .gone = [news](int member,
+                        const std::string& why) { news->gone.emplace_back(member, why); },
+         .remark = {}});
   }
   if (connections.link) {
-    connections.link->set_events({.proved = [] {},
-                                  .message =
-                                      [news, wake](Message message) {
-                                        news->messages.emplace_back(0, std::move(message));
-                                        wake();
-                                      },
-                                  .ended =
-                                      [news, wake](const LinkEnd& end) {
-                                        news->hub_is_gone = end.why;
-                                        wake();
-                                      }});
+    connections.link->set_events(
+        {.proved = [] {},
+         .message = [news](Message message) { news->messages.emplace_back(0, std::move(message)); },
+         .ended = [news](const LinkEnd& end) { news->hub_is_gone = end.why; }});
   }
 }
 

@@ -35,7 +35,7 @@ void fields(Wire& wire, Of<Wire, NextRound>& next) {
 
 template <typename Wire>
 void fields(Wire& wire, Of<Wire, StopCause>& cause) {
-  wire.one_of(cause.kind, StopCause::Kind::StoppedFromOutside);
+  wire.one_of(cause.kind, StopCause::Kind::LauncherFailed);
   wire.number(cause.node, kRanks);
   wire.number(cause.status, kStatus);
   wire.text(cause.text, kOneLine);

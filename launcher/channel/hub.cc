@@ -184,10 +184,7 @@ void Hub::send_all(const Message& message) {
 
 void Hub::let_members_leave(std::chrono::milliseconds patience) {
   set_events({.message = [](int, const Message&) {},
-              .gone =
-                  [this](int, const std::string&) {
-                    if (!has_members()) loop_.stop();
-                  },
+              .gone = [](int, const std::string&) {},
               .remark = {}});
   run_until(loop_, patience, [this] { return !has_members() && away_.empty(); });
 }

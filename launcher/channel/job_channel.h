@@ -34,6 +34,15 @@ class JobChannel {
     std::function<void(const StopCause&)> lost{};
   };
 
+  // For whoever has something to say and nothing to hear.
+  static Events deaf() {
+    return {.stop = [](const StopCause&) {},
+            .kill = [] {},
+            .verdict = [](const JobVerdict&) {},
+            .remark = [](const std::string&) {},
+            .other = {}};
+  }
+
   // Asked once, where the verdict is made: whether the job goes on. `hub_is_lost`: the verdict is
   // a member's own.
   using Policy = std::function<std::optional<NextRound>(const JobVerdict&, bool hub_is_lost)>;

@@ -62,6 +62,11 @@ std::vector<ProcessName> aborted_by(const std::vector<PodAccount>& pods, StopCau
         pod.cause->kind == StopCause::Kind::PodLost) {
       names.insert(names.end(), pod.names.begin(), pod.names.end());
     }
+    if (because == StopCause::Kind::LauncherFailed && pod.ending &&
+        pod.ending->own.kind == because) {
+      const std::vector<ProcessName>& stopped = pod.ending->stopped;
+      names.insert(names.end(), stopped.begin(), stopped.end());
+    }
     if (because != StopCause::Kind::WorkerFailed || !pod.ending) continue;
     for (const FailureRecord& failure : pod.ending->failures) names.push_back(failure.name());
   }

@@ -26,7 +26,8 @@ struct PodEnding {
   std::optional<Suspicion> confession{};
   bool first_is_echo = false;   // the first failure's log only complains of a lost neighbour
   bool all_are_echoes = false;  // so do those of all failures here
-  bool asked_to_end = false;    // its launcher was, by a signal; not always the first reason
+  // Its launcher was, by a signal, or by a failure of its own; not always the first reason.
+  bool asked_to_end = false;
 
   bool operator==(const PodEnding&) const = default;
 };

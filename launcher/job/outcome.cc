@@ -22,6 +22,7 @@ struct ExitStatus {
   }
   int operator()(const Interrupted& interrupted) const { return kSignalBase + interrupted.signal; }
   int operator()(const GuardLost&) const { return kLaunchErrorStatus; }
+  int operator()(const LauncherFailed&) const { return kLaunchErrorStatus; }
   int operator()(const JobStopped& stopped) const { return stopped.cause.status; }
 };
 

@@ -58,13 +58,20 @@ struct GuardLost {
   bool operator==(const GuardLost&) const = default;
 };
 
+// An exception in the launcher itself, while its trainers ran.
+struct LauncherFailed {
+  std::string what{};
+  bool operator==(const LauncherFailed&) const = default;
+};
+
 // Another pod gave the reason.
 struct JobStopped {
   StopCause cause{};
   bool operator==(const JobStopped&) const = default;
 };
 
-using Outcome = std::variant<Completed, Failed, NotStarted, Interrupted, GuardLost, JobStopped>;
+using Outcome =
+    std::variant<Completed, Failed, NotStarted, Interrupted, GuardLost, LauncherFailed, JobStopped>;
 
 // 0 all completed · N the failing worker's own code · 128+S it or the launcher was ended by signal
 // S · 126/127 not executable · 1 launch error · 75 a node was lost.

@@ -19,6 +19,7 @@ struct StopCause {
     PodLost,
     NodesChange,  // of an elastic job: the next round has other nodes
     StoppedFromOutside,
+    LauncherFailed,  // a bug of its own, while trainers ran
   };
 
   Kind kind = Kind::Completed;

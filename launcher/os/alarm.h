@@ -18,12 +18,16 @@ class Alarm {
   ~Alarm() { stop(); }
 
   // Replaces what was set before. The owner may go away inside the callback.
-  void set(std::chrono::milliseconds delay, EventLoop::Callback callback) {
+  void set(std::chrono::milliseconds delay, EventLoop::Callback callback,
+           CallbackOwner owner = CallbackOwner::here()) {
     stop();
-    timer_ = loop_.after(delay, [this, call = std::move(callback)] {
-      timer_.reset();
-      call();
-    });
+    timer_ = loop_.after(
+        delay,
+        [this, call = std::move(callback)] {
+          timer_.reset();
+          call();
+        },
+        owner);
   }
 
   void stop() {

@@ -10,16 +10,13 @@
 
 namespace paddle_launch {
 
-// Whoever makes it so stops the loop. Returns whether it is.
+// Returns whether it is.
 inline bool run_until(EventLoop& loop, std::chrono::milliseconds longest,
                       const std::function<bool()>& is_so) {
   bool is_late = false;
   Alarm alarm(loop);
-  alarm.set(longest, [&] {
-    is_late = true;
-    loop.stop();
-  });
-  while (!is_so() && !is_late) loop.run();
+  alarm.set(longest, [&is_late] { is_late = true; });
+  loop.run_until([&] { return is_late || is_so(); });
   return is_so();
 }
 

@@ -2,10 +2,20 @@
 #include "launcher/os/signals.h"
 
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include "launcher/os/check.h"
 
 namespace paddle_launch {
+
+namespace {
+
+constexpr int kSignalBase = 128;  // as the shell counts
+constexpr pid_t kFirstProcess = 1;
+
+extern "C" void end_at_once(int signal) { _exit(kSignalBase + signal); }
+
+}  // namespace
 
 bool is_ignored(int signal) {
   struct sigaction action {};
@@ -31,10 +41,21 @@ SignalsAsBefore::SignalsAsBefore(const SignalWatch& watch) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
     if (sigismember(&watch.mask_at_start(), signal) == 0) sigaddset(&open, signal);
   }
+  sigemptyset(&handled_);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    if (getpid() != kFirstProcess || is_ignored(signal)) continue;
+    sigaddset(&handled_, signal);
+    std::signal(signal, end_at_once);
+  }
   check(sigprocmask(SIG_UNBLOCK, &open, &blocked_), "sigprocmask");
 }
 
-SignalsAsBefore::~SignalsAsBefore() { sigprocmask(SIG_SETMASK, &blocked_, nullptr); }
+SignalsAsBefore::~SignalsAsBefore() {
+  sigprocmask(SIG_SETMASK, &blocked_, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    if (sigismember(&handled_, signal) == 1) std::signal(signal, SIG_DFL);
+  }
+}
 
 std::optional<int> SignalWatch::next() {
   signalfd_siginfo info{};

@@ -35,7 +35,8 @@ class SignalWatch {
 };
 
 // While it lives, a signal that asks us to end does so at once, as if nobody watched: for work that
-// may hang before anything was started.
+// may hang before anything was started. Also as the first process of a container, for which the
+// kernel drops every signal that has no handler.
 class SignalsAsBefore {
  public:
   explicit SignalsAsBefore(const SignalWatch& watch);
@@ -45,6 +46,7 @@ class SignalsAsBefore {
 
  private:
   sigset_t blocked_{};
+  sigset_t handled_{};
 };
 
 bool is_ignored(int signal);

@@ -9,6 +9,7 @@
 #include "launcher/job/errors.h"
 #include "launcher/os/ipv4.h"
 #include "launcher/os/name_lookup.h"
+#include "launcher/os/run_until.h"
 #include "launcher/os/tcp.h"
 #include "launcher/rendezvous/elastic.h"
 #include "launcher/text/endpoint.h"
@@ -80,10 +81,9 @@ Connections Elastic::find_hub() {
                               : fmt::format("{}:{}, which holds it together: {}", leader->host,
                                             leader->port, dial_problem_)));
     }
-    Alarm pause(loop_);
-    pause.set(kBetweenTries, [this] { loop_.stop(); });
-    register_->on_change([this] { loop_.stop(); });
-    loop_.run();
+    bool has_news = false;
+    register_->on_change([&has_news] { has_news = true; });
+    run_until(loop_, kBetweenTries, [&has_news] { return has_news; });
     register_->on_change({});
   }
 }
@@ -96,22 +96,15 @@ std::unique_ptr<Link> Elastic::dial(const BookedPod& hub) {
   const auto self = parse_ipv4(host_);
   const std::optional<std::uint32_t> from = self && is_loopback(*self) ? self : std::nullopt;
   const Dialer dialer(loop_, settings_.identity, {{*address, hub.port}}, from,
-                      {.found =
-                           [&](std::unique_ptr<Link> link) {
-                             found = std::move(link);
-                             loop_.stop();
-                           },
-                       .failed =
-                           [&](const DialFailure& failure) {
-                             why = failure.why;
-                             loop_.stop();
-                           }});
+                      {.found = [&](std::unique_ptr<Link> link) { found = std::move(link); },
+                       .failed = [&](const DialFailure& failure) { why = failure.why; }});
   // Nobody is waited for who was struck out meanwhile.
-  register_->on_change([this, &hub] {
+  bool is_struck_out = false;
+  register_->on_change([this, &hub, &is_struck_out] {
     const BookedPod* const leader = register_->leader();
-    if (leader == nullptr || leader->name != hub.name) loop_.stop();
+    is_struck_out = leader == nullptr || leader->name != hub.name;
   });
-  if (!found && why.empty()) loop_.run();
+  loop_.run_until([&] { return found || !why.empty() || is_struck_out; });
   register_->on_change({});
   if (!why.empty()) dial_problem_ = why;
   if (!found && !why.empty()) take_dial_failure(hub, why);

@@ -43,7 +43,7 @@ std::optional<Met> Gathering::run(const GiftMaker& gift) {
   ticking_.set(kTick, [this] { tick(); });
   consider();
   try {
-    if (!roster_ && !refusal_ && !given_up_) loop_.run();
+    loop_.run_until([this] { return roster_ || refusal_ || given_up_; });
   } catch (const StoppedBySignal& stopped) {
     // In an elastic job the others go on without us.
     if (settings_.elastic) throw;
@@ -201,16 +201,10 @@ WaitingFacts Gathering::facts() const {
   return facts;
 }
 
-void Gathering::give_up() {
-  given_up_ = true;
-  loop_.stop();
-}
-
 void Gathering::refuse(RefusalMessage refusal) {
   if (refusal_) return;
   refusal_ = std::move(refusal);
   hub_->send_all(*refusal_);
-  loop_.stop();
 }
 
 }  // namespace paddle_launch

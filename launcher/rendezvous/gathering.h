@@ -66,7 +66,7 @@ class Gathering {
 
   // Something outside has changed: look again.
   void look_again() { consider(); }
-  void give_up();
+  void give_up() { given_up_ = true; }
   void refuse(RefusalMessage refusal);
   bool is_refused() const { return refusal_.has_value(); }
 

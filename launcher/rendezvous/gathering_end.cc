@@ -49,7 +49,6 @@ void Gathering::commit() {
   const auto agreed = [this, roster] {
     roster_ = roster;
     dismiss_the_rest();
-    loop_.stop();
   };
   if (!settings_.elastic) return agreed();
   committing_ = true;

@@ -59,7 +59,7 @@ Met HubMeeting::run(const GiftMaker& gift) {
   }
   ticking_.set(kTick, [this] { tick(); });
   try {
-    loop_.run();
+    loop_.run_until([this] { return is_over_; });
   } catch (const StoppedBySignal&) {
     // Those who heard the refusal were faster, and srun or mpirun stops the others; all was said.
     if (!has_told_for_all()) throw;
@@ -99,14 +99,15 @@ int HubMeeting::status_of(const PodClaim& claim) const {
 }
 
 void HubMeeting::all_are_here() {
-  if (settings_.node_of.empty()) return loop_.stop();
+  is_over_ = settings_.node_of.empty();
+  if (is_over_) return;
   std::vector<OfferMessage> pods(static_cast<std::size_t>(claim_.nodes));
   for (const auto& [place, member] : member_of_place_) {
     pods.at(static_cast<std::size_t>(place)) = member == kMyself ? mine_ : arrived_.at(member);
   }
   const auto problem = task_disagreement(pods, settings_.node_of);
-  if (!problem) return loop_.stop();
-  refuse(*problem, kForThoseHere);
+  is_over_ = !problem;
+  if (problem) refuse(*problem, kForThoseHere);
 }
 
 std::optional<std::string> HubMeeting::objection(const OfferMessage& offer) const {
@@ -149,12 +150,12 @@ void HubMeeting::refuse(RefusalMessage refusal, std::chrono::milliseconds patien
   if (settings_.problem && patience > kWorthAWord && !has_told_for_all()) {
     bad_news_.set(kWorthAWord, [this] { settings_.problem(refusal_->text); });
   }
-  lingering_.set(patience, [this] { loop_.stop(); });
+  lingering_.set(patience, [this] { is_over_ = true; });
   stop_when_all_are_told();
 }
 
 void HubMeeting::stop_when_all_are_told() {
-  if (told_ + 1 >= claim_.nodes && arrived_.empty()) loop_.stop();
+  if (told_ + 1 >= claim_.nodes && arrived_.empty()) is_over_ = true;
 }
 
 void HubMeeting::tick() {

@@ -61,6 +61,7 @@ class HubMeeting {
   std::map<int, OfferMessage> arrived_;  // by member, in the order of their coming; not myself
   std::map<int, int> member_of_place_;   // of the places that were claimed
   std::optional<RefusalMessage> refusal_;
+  bool is_over_ = false;
   int told_ = 0;  // how many know of the refusal
   Knocker knocker_;
   std::size_t next_knock_ = 0;

@@ -46,9 +46,7 @@ void JobRegister::open(const std::string& host, int port) {
 
 void JobRegister::wait_until(const std::function<bool()>& is_so,
                              std::chrono::milliseconds deadline) {
-  on_change([this] { loop_.stop(); });
   run_until(loop_, deadline, is_so);
-  on_change({});
 }
 
 void JobRegister::take(const std::vector<EtcdEntry>& entries) {

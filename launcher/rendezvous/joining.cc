@@ -47,7 +47,7 @@ std::optional<Met> Joining::run() {
   link_->send(mine_);
   ticking_.set(kTick, [this] { tick(); });
   try {
-    if (!roster_ && !refusal_) loop_.run();
+    loop_.run_until([this] { return roster_ || refusal_ || !lost_.empty(); });
   } catch (const StoppedBySignal& stopped) {
     if (lost_.empty()) say_good_bye(refusal_because(stopped, mine_));
     throw;
@@ -77,7 +77,7 @@ void Joining::say_good_bye(const RefusalMessage& refusal) {
   link_->send(refusal);
   Alarm patience(loop_);
   patience.set(kLastWord, [this] { give_up("it does not answer"); });
-  if (!refusal_ && lost_.empty()) loop_.run();
+  loop_.run_until([this] { return refusal_ || !lost_.empty(); });
 }
 
 void Joining::take(const Message& message) {
@@ -90,10 +90,8 @@ void Joining::take(const Message& message) {
     is_spare_ = is_spare_ || waiting->missing == 0;
   } else if (const auto* refusal = std::get_if<RefusalMessage>(&message)) {
     refusal_ = *refusal;
-    loop_.stop();
   } else if (const auto* roster = std::get_if<RosterMessage>(&message)) {
     roster_ = *roster;
-    loop_.stop();
   }
 }
 
@@ -106,9 +104,6 @@ void Joining::tick() {
   if (!is_spare_ && now - last_word_ >= settings_.timeout) give_up("it does not say anything");
 }
 
-void Joining::give_up(std::string why) {
-  lost_ = std::move(why);
-  loop_.stop();
-}
+void Joining::give_up(std::string why) { lost_ = std::move(why); }
 
 }  // namespace paddle_launch

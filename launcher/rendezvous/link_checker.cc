@@ -77,7 +77,7 @@ LinkCheck LinkChecker::run() {
   } else {
     channel_.tell(CheckReadyMessage{machine_});
   }
-  while (phase_ != Phase::Over) loop_.run();
+  loop_.run_until([this] { return phase_ == Phase::Over; });
   return result_;
 }
 
@@ -203,9 +203,6 @@ void LinkChecker::report_when_all_rows_are_in() {
   end();
 }
 
-void LinkChecker::end() {
-  phase_ = Phase::Over;
-  loop_.stop();
-}
+void LinkChecker::end() { phase_ = Phase::Over; }
 
 }  // namespace paddle_launch

@@ -56,7 +56,7 @@ void MemberMeeting::end_lookup() {
 Met MemberMeeting::run() {
   ticking_.set(kTick, [this] { tick(); });
   look_up_hub();
-  loop_.run();
+  loop_.run_until([this] { return refusal_ || roster_; });
   if (refusal_ && link_ && settings_.hub_tells_for_all) throw AlreadyTold{refusal_->status};
   if (refusal_) throw_refusal(*refusal_);
   roster_->node_of = settings_.node_of;
@@ -140,7 +140,6 @@ void MemberMeeting::take(const Message& message) {
     facts_.names = waiting->names;
   } else if (const auto* refusal = std::get_if<RefusalMessage>(&message)) {
     refusal_ = *refusal;
-    loop_.stop();
   } else if (const auto* roster = std::get_if<RosterMessage>(&message)) {
     take_roster(*roster);
   }
@@ -156,13 +155,12 @@ void MemberMeeting::take_roster(const RosterMessage& message) {
                        .text = fmt::format("the first node, {}, sent a list of nodes that cannot "
                                            "be read; install the same paddle-launch on all nodes",
                                            hub_text(settings_))};
-    return loop_.stop();
+    return;
   }
   warnings_ = message.warnings;
   gift_ = message.gift;
   round_ = message.round;
   ticket_ = message.ticket;
-  loop_.stop();
 }
 
 void MemberMeeting::tick() {
@@ -180,7 +178,6 @@ void MemberMeeting::tick() {
   }
   refusal_ = RefusalMessage{
       .status = kNodeMissingStatus, .node = -1, .text = settings_.never_came(facts_)};
-  loop_.stop();
 }
 
 }  // namespace paddle_launch

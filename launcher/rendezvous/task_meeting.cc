@@ -85,7 +85,6 @@ void TaskMeeting::hear() {
     if (count <= 0) {
       ended_ = true;
       loop_.forget(socket_.get());
-      wake();
       break;
     }
     heard_.feed({part.data(), static_cast<std::size_t>(count)});
@@ -99,12 +98,6 @@ void TaskMeeting::take(MeetingFrame frame) {
     return;
   }
   answer_ = std::move(frame);
-  wake();
-}
-
-// The loop may be somebody else's just now: the child takes its leave while the channel is made.
-void TaskMeeting::wake() {
-  if (is_waiting_) loop_.stop();
 }
 
 void TaskMeeting::say(MeetingWord word, std::string_view bytes) {
@@ -140,19 +133,14 @@ void TaskMeeting::wait_for_answer() {
   bool too_late = false;
   const auto left = settings_.timeout - std::chrono::duration_cast<std::chrono::milliseconds>(
                                             EventLoop::Clock::now() - started_);
-  deadline_.set(std::max(left, std::chrono::milliseconds(0)), [&] {
-    too_late = true;
-    loop_.stop();
-  });
+  deadline_.set(std::max(left, std::chrono::milliseconds(0)), [&] { too_late = true; });
   patience_.set(kWorthAWord, [this] {
     if (settings_.waiting) {
       settings_.waiting(
           fmt::format("{} is still {}; not all tasks have come that far", where(), doing_));
     }
   });
-  is_waiting_ = true;
-  while (!answer_ && !ended_ && !too_late) loop_.run();
-  is_waiting_ = false;
+  loop_.run_until([&] { return answer_ || ended_ || too_late; });
   deadline_.stop();
   patience_.stop();
 }
@@ -226,13 +214,9 @@ void TaskMeeting::begin_close() { say(MeetingWord::Close, ""); }
 
 void TaskMeeting::wait_for_end() {
   bool too_late = false;
-  deadline_.set(std::min<std::chrono::milliseconds>(settings_.timeout, kForItsLeave), [&] {
-    too_late = true;
-    loop_.stop();
-  });
-  is_waiting_ = true;
-  while (!ended_ && !too_late && !answer_) loop_.run();
-  is_waiting_ = false;
+  deadline_.set(std::min<std::chrono::milliseconds>(settings_.timeout, kForItsLeave),
+                [&] { too_late = true; });
+  loop_.run_until([&] { return ended_ || too_late || answer_; });
   deadline_.stop();
   if (answer_) {
     give_up(fmt::format("{} could not take its leave: {}", where(), answer_->bytes),

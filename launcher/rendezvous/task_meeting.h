@@ -58,7 +58,6 @@ class TaskMeeting {
   [[noreturn]] void let_it_abort(const std::string& why);
   void hear();
   void take(MeetingFrame frame);
-  void wake();
   void say(MeetingWord word, std::string_view bytes);
   [[noreturn]] void give_up(const std::string& text, int status);
   std::string where() const;
@@ -76,7 +75,6 @@ class TaskMeeting {
   std::string reasons_;
   std::string remark_;
   bool ended_ = false;
-  bool is_waiting_ = false;
   Alarm deadline_;
   Alarm patience_;
 };

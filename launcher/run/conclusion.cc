@@ -26,11 +26,6 @@ Conclusion::Conclusion(EventLoop& loop, SignalWatch& signals, JobChannel& channe
 
 Conclusion::~Conclusion() { loop_.forget(signals_.fd()); }
 
-void Conclusion::take_verdict(const JobVerdict& verdict) {
-  verdict_ = verdict;
-  loop_.stop();
-}
-
 JobVerdict Conclusion::wait(const PodEnding& mine, bool stopping,
                             const std::function<void(const std::string&)>& remark,
                             const std::function<void(int node, const Message&)>& other) {
@@ -40,7 +35,7 @@ JobVerdict Conclusion::wait(const PodEnding& mine, bool stopping,
                              begin_patience();
                            },
                        .kill = [] {},
-                       .verdict = [this](const JobVerdict& verdict) { take_verdict(verdict); },
+                       .verdict = [this](const JobVerdict& verdict) { verdict_ = verdict; },
                        .remark = remark,
                        .other = other});
   channel_.tell_ending(mine);
@@ -48,7 +43,7 @@ JobVerdict Conclusion::wait(const PodEnding& mine, bool stopping,
   if (stopping) begin_patience();
   loop_.on_readable(signals_.fd(), [this] { take_signals(); });
   slow_.set(kWorthAWord, [this] { news_.waiting(); });
-  loop_.run();
+  loop_.run_until([this] { return verdict_.has_value(); });
   return *verdict_;
 }
 

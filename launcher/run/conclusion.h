@@ -42,7 +42,6 @@ class Conclusion {
   void take_signals();
   void take(int signal);
   void begin_patience();
-  void take_verdict(const JobVerdict& verdict);
 
   EventLoop& loop_;
   SignalWatch& signals_;

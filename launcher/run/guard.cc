@@ -15,6 +15,12 @@
 #include "launcher/run/guard_process.h"
 
 namespace paddle_launch {
+namespace {
+
+// Beyond what trainers may take to end.
+constexpr std::chrono::seconds kToTakeItsLeave{5};
+
+}  // namespace
 
 Guard::Guard(const ProcessPlan& plan, const GuardSettings& settings) : grace_(settings.grace) {
   std::array<int, 2> ends{};
@@ -37,7 +43,18 @@ Guard::Guard(const ProcessPlan& plan, const GuardSettings& settings) : grace_(se
   _exit(0);
 }
 
-void Guard::wait_for_end() const { is_gone_within(pid_, kPatienceWithGuard); }
+Guard::~Guard() {
+  if (!socket_) return;
+  order(GuardOrder::Kind::Stop);
+  if (is_gone_within(pid_, grace_ + kPatienceWithSigkill + kToTakeItsLeave)) return;
+  kill(pid_, SIGKILL);
+  is_gone_within(pid_, kPatienceWithGuard);
+}
+
+void Guard::wait_for_end() {
+  is_gone_within(pid_, kPatienceWithGuard);
+  socket_.reset();
+}
 
 void Guard::order(GuardOrder::Kind kind, int signal) const {
   const GuardOrder order{kind, signal};

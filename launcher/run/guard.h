@@ -48,6 +48,9 @@ class Guard {
   // order. Whatever may hang on a disk is done there and not in the launcher.
   Guard(const ProcessPlan& plan, const GuardSettings& settings);
   Guard(Guard&&) = default;
+  // Whatever unwinds past a guard leaves no trainer behind: it is told to stop them, and waited
+  // for.
+  ~Guard();
 
   int fd() const { return socket_.get(); }
   pid_t pid() const { return pid_; }
@@ -67,10 +70,10 @@ class Guard {
 
   // After its last report the guard only has to be taken in, so that not even a zombie stays. One
   // that hangs while it closes a log is left behind.
-  void wait_for_end() const;
+  void wait_for_end();
 
  private:
-  UniqueFd socket_;
+  UniqueFd socket_;  // none: it was taken in
   pid_t pid_ = -1;
   std::chrono::milliseconds grace_;
 };

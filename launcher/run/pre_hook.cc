@@ -115,8 +115,7 @@ class Hook {
   }
 
   PreHookResult wait() {
-    // Others stop the loop for reasons of their own.
-    while (!status_) loop_.run();
+    loop_.run_until([this] { return status_.has_value(); });
     read_rest();
     if (text_.size() > kMostOutput) text_.erase(0, text_.size() - kMostOutput);
     return {.output = std::move(text_), .problem = problem_of(*status_)};
@@ -181,7 +180,6 @@ class Hook {
     int status = kUnknown;
     is_gone(pid_, &status);
     status_ = status;
-    loop_.stop();
   }
 
   void look_again_soon() {

@@ -97,7 +97,9 @@ std::optional<NextRound> next_round(const RestartRules& rules, const StoppedRoun
 }
 
 bool leaves_after_failure(const RestartRules& rules, const JobVerdict& verdict) {
-  return is_elastic(rules) && rules.level == 0 && verdict.first.kind == Kind::WorkerFailed &&
+  if (!is_elastic(rules)) return false;
+  if (verdict.first.kind == Kind::LauncherFailed) return true;
+  return rules.level == 0 && verdict.first.kind == Kind::WorkerFailed &&
          !asks_to_start_again(verdict);
 }
 

@@ -35,7 +35,7 @@ struct StoppedRound {
 std::optional<NextRound> next_round(const RestartRules& rules, const StoppedRound& round,
                                     const JobVerdict& verdict);
 
-// Of an elastic job that goes on: whether the pod whose trainer failed stays behind.
+// Of an elastic job that goes on: whether the pod whose trainer or launcher failed stays behind.
 bool leaves_after_failure(const RestartRules& rules, const JobVerdict& verdict);
 
 }  // namespace paddle_launch

@@ -100,6 +100,10 @@ StopPolicy::Order StopPolicy::guard_lost() {
   return stop(GuardLost{});
 }
 
+StopPolicy::Order StopPolicy::launcher_failed(const std::string& what) {
+  return stop(LauncherFailed{what});
+}
+
 StopPolicy::Order StopPolicy::job_completed() {
   const Order order = stop(Completed{});
   if (order == Order::Stop) forgive_everyone();

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "launcher/job/outcome.h"
@@ -42,6 +43,7 @@ class StopPolicy {
   Order not_started(const NotStarted& problem);
   Order interrupted(int signal, SteadyTime now);
   Order guard_lost();
+  Order launcher_failed(const std::string& what);
   Order job_stopped(const StopCause& cause);
   // All workers of the job have ended well. Who is left was there for them: however it ends now, it
   // does not fail.

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/run/supervisor.h"
 
+#include <poll.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <csignal>
+#include <exception>
 #include <utility>
 
 #include "launcher/os/children.h"
+#include "launcher/os/milliseconds_until.h"
 
 namespace paddle_launch {
 namespace {
@@ -65,11 +69,7 @@ Supervisor::Supervisor(EventLoop& loop, Guard& guard, Console& console, SignalWa
       news_(std::move(news)),
       doubt_(loop),
       slow_start_(loop),
-      answer_(loop) {
-  loop_.on_readable(guard_.fd(), [this] { take_reports(); });
-  loop_.on_readable(signals_.fd(), [this] { take_signals(); });
-  slow_start_.set(kSlowStart, [this] { tell_slow_start(); });
-}
+      answer_(loop) {}
 
 Supervisor::~Supervisor() {
   loop_.forget(guard_.fd());
@@ -77,18 +77,61 @@ Supervisor::~Supervisor() {
   if (console_watched_) loop_.forget(console_.fd());
 }
 
-RoundResult Supervisor::run() {
-  loop_.run();
+RoundResult Supervisor::run(const std::function<void()>& begin,
+                            std::chrono::milliseconds patience) {
+  try {
+    loop_.on_readable(guard_.fd(), [this] { take_reports(); });
+    loop_.on_readable(signals_.fd(), [this] { take_signals(); });
+    slow_start_.set(kSlowStart, [this] { tell_slow_start(); });
+    begin();
+    loop_.run_until([this] { return is_over(); });
+  } catch (const std::exception& error) {
+    see_out(error.what(), patience);
+  }
   return {policy_.outcome(), policy_.exits(),
           survivors_,        interrupted_after_verdict_,
-          ending_signal_,    policy_.has_verdict() ? std::nullopt : refusal_};
+          ending_signal_,    policy_.has_verdict() ? std::nullopt : refusal_,
+          failure_};
 }
 
+// The loop cannot be trusted any more: the rest is done without it. Guard and signals are enough to
+// stop every process; whatever else fails on the way is part of the same trouble.
+void Supervisor::see_out(const std::string& failure, std::chrono::milliseconds patience) {
+  failure_ = failure;
+  const auto in_any_case = [](const std::function<void()>& act) {
+    try {
+      act();
+    } catch (const std::exception&) {
+    }
+  };
+  in_any_case([&] { carry_out(policy_.launcher_failed(failure)); });
+  auto deadline = std::chrono::steady_clock::now() + patience;
+  while (!is_over()) {
+    std::array<pollfd, 2> watched = {pollfd{guard_.fd(), POLLIN, 0},
+                                     pollfd{signals_.fd(), POLLIN, 0}};
+    if (poll(watched.data(), watched.size(), milliseconds_until(deadline)) == 0) {
+      if (std::exchange(guard_phase_, GuardPhase::Killed) == GuardPhase::Killed) {
+        return guard_is_gone(kPatienceWithGuard);  // it hangs where no signal reaches it
+      }
+      kill(guard_.pid(), SIGKILL);  // the trainers die with it
+      deadline += kPatienceWithSigkill;
+    }
+    in_any_case([this] { take_reports(); });
+    in_any_case([this] { take_signals(); });
+  }
+}
+
+// An exception that one report leads to does not lose those behind it.
 void Supervisor::take_reports() {
   const Guard::Reports received = guard_.receive();
   for (const Guard::Words& words : received.words) take(words);
-  for (const GuardReport& report : received.reports) take(report);
-  if (received.guard_is_gone && !drained_) guard_is_gone(kPatienceWithSigkill);
+  reports_.insert(reports_.end(), received.reports.begin(), received.reports.end());
+  while (!reports_.empty()) {
+    const GuardReport report = reports_.front();
+    reports_.pop_front();
+    take(report);
+  }
+  if (received.guard_is_gone && !drained_ && !guard_is_gone_) guard_is_gone(kPatienceWithSigkill);
 }
 
 void Supervisor::take(const Guard::Words& words) {
@@ -140,8 +183,7 @@ void Supervisor::take(const GuardReport& report) {
       return;
     case GuardReport::Kind::Drained:
       drained_ = true;
-      if (policy_.is_waiting()) return;
-      return loop_.stop();
+      return;
     case GuardReport::Kind::Refused:
     case GuardReport::Kind::Failed:
     case GuardReport::Kind::WaitsFor:
@@ -229,7 +271,6 @@ void Supervisor::carry_out(StopPolicy::Order order) {
     tell_verdict();
   }
   keep_console_flowing();
-  if (drained_) loop_.stop();
 }
 
 // A good end is worth a word only where something must be stopped for it.
@@ -262,8 +303,7 @@ void Supervisor::reap_strangers() const {
 void Supervisor::guard_is_gone(std::chrono::milliseconds patience) {
   answer_.stop();
   slow_start_.stop();
-  drained_ = true;
-  loop_.stop();
+  guard_is_gone_ = true;
   if (policy_.guard_lost() == StopPolicy::Order::Stop)
     news_.verdict(policy_.outcome(), policy_.alive());
   std::vector<pid_t> spared = spared_;

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -42,6 +43,7 @@ struct RoundResult {
   bool user_is_impatient = false;  // an interrupt came when the end was decided already
   int ending_signal = 0;  // the first that asked this launcher to end; not always the cause
   std::optional<StartRefusal> refusal{};
+  std::string launcher_failure{};  // not empty: an exception of its own, and it has to end
 };
 
 struct SupervisorNews {
@@ -76,8 +78,9 @@ class Supervisor {
 
   // A child of the launcher that has nothing to do with this round.
   void spare(pid_t child) { spared_.push_back(child); }
-  // Returns when the last process of this pod is gone.
-  RoundResult run();
+  // Begins with `begin`, and returns when the last process of this pod is gone. No exception gets
+  // past a process that runs: all are stopped and waited for, no longer than `patience`.
+  RoundResult run(const std::function<void()>& begin, std::chrono::milliseconds patience);
 
   // While it runs: another pod gave a reason to stop; somebody's user is impatient.
   void stop_because(const StopCause& cause);
@@ -91,6 +94,8 @@ class Supervisor {
   // How far the guard is.
   enum class GuardPhase { Opening, Starting, Working, Killed };
 
+  bool is_over() const { return guard_is_gone_ || (drained_ && !policy_.is_waiting()); }
+  void see_out(const std::string& failure, std::chrono::milliseconds patience);
   void take_reports();
   void take(const Guard::Words& words);
   void note_opened();
@@ -124,14 +129,17 @@ class Supervisor {
   bool kill_ordered_ = false;
   OpenedLogs opened_;
   std::optional<StartRefusal> refusal_;
+  std::deque<GuardReport> reports_;  // that came and were not taken yet
   std::vector<int> survivors_;
   std::vector<pid_t> spared_;
   bool console_watched_ = false;
   bool drained_ = false;
+  bool guard_is_gone_ = false;
   bool suspending_ = false;
   bool workers_done_told_ = false;
   bool interrupted_after_verdict_ = false;
   int ending_signal_ = 0;
+  std::string failure_;
 };
 
 }  // namespace paddle_launch

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/channel/judge.h"
 #include "launcher/run/conclusion.h"
 #include "launcher/site/kernel_facts.h"
 
@@ -93,47 +94,27 @@ SupervisorNews supervisor_news(Stage& stage) {
           }};
 }
 
-}  // namespace
-
-ConductorNews conductor_news(Stage& stage) {
-  return {.start_workers =
-              [&stage] {
-                if (stage.supervisor != nullptr) stage.supervisor->start_rest();
-              },
-          .stop_servers =
-              [&stage] {
-                if (stage.supervisor != nullptr) stage.supervisor->job_completed();
-              },
-          .tell = [&stage](const std::string& line) { stage.voice.info(line); }};
-}
-
-RoundResult supervise(Stage& stage, StopPolicy policy) {
+// The job's news reach the processes of this pod.
+void begin(Stage& stage) {
   JobChannel& channel = stage.ties.channel;
-  Supervisor supervisor(stage.ties.loop, stage.guard, stage.console, stage.ties.signals,
-                        stage.terminal, std::move(policy), supervisor_news(stage));
-  channel.set_events({.stop = [&](const StopCause& cause) { supervisor.stop_because(cause); },
-                      .kill = [&] { supervisor.kill_now(); },
-                      .verdict = [&](const JobVerdict& verdict) { stage.early_verdict = verdict; },
-                      .remark = [&](const std::string& line) { stage.voice.info(line); },
-                      .other = for_the_conductor(stage)});
-  if (stage.ties.rounds.watch.keeper) supervisor.spare(stage.ties.rounds.watch.keeper());
-  stage.supervisor = &supervisor;
-  if (stage.ties.rounds.watch.begin) {
-    stage.ties.rounds.watch.begin(
+  Supervisor& supervisor = *stage.supervisor;
+  channel.set_events(
+      {.stop = [&supervisor](const StopCause& cause) { supervisor.stop_because(cause); },
+       .kill = [&supervisor] { supervisor.kill_now(); },
+       .verdict = [&stage](const JobVerdict& verdict) { stage.early_verdict = verdict; },
+       .remark = [&stage](const std::string& line) { stage.voice.info(line); },
+       .other = for_the_conductor(stage)});
+  const RoundWatch& watch = stage.ties.rounds.watch;
+  if (watch.keeper) supervisor.spare(watch.keeper());
+  if (watch.begin) {
+    watch.begin(
         channel, stage.nodes, [&stage](const StopCause& cause) { stop_because(stage, cause); },
         [&stage](const std::string& line) { stage.voice.warning(line); });
   }
-  RoundResult result = supervisor.run();
-  stage.supervisor = nullptr;
-  if (stage.ties.rounds.watch.work_ends) stage.ties.rounds.watch.work_ends();
-  if (stage.conductor != nullptr) stage.conductor->pod_ended();
-  return result;
 }
 
-JobVerdict conclude(Stage& stage, RoundResult& result, std::chrono::milliseconds patience) {
-  stage.ending_signal = result.ending_signal;
-  if (stage.early_verdict) return *stage.early_verdict;
-  const PodEnding mine = stage.aftermath.ending(result, stage.cause);
+JobVerdict wait_for_verdict(Stage& stage, const RoundResult& result, const PodEnding& mine,
+                            std::chrono::milliseconds patience) {
   Conclusion conclusion(
       stage.ties.loop, stage.ties.signals, stage.ties.channel, stage.terminal, patience,
       {.stop =
@@ -155,6 +136,63 @@ JobVerdict conclude(Stage& stage, RoundResult& result, std::chrono::milliseconds
   return conclusion.wait(
       mine, !std::holds_alternative<Completed>(result.outcome),
       [&](const std::string& line) { stage.voice.info(line); }, for_the_conductor(stage));
+}
+
+// The launcher failed when its processes were gone: nobody is waited for any longer.
+JobVerdict decide_alone(Stage& stage, PodEnding mine, const std::string& failure) {
+  const LauncherFailed because{failure};
+  if (mine.own.kind == StopCause::Kind::Completed) {
+    mine.own = stage.aftermath.cause(because);
+    stage.aftermath.tell_verdict(stage.voice, because, 0);
+  }
+  mine.asked_to_end = mine.own.kind != StopCause::Kind::LauncherFailed;
+  JobVerdict verdict = judge({PodAccount{.ending = mine}});
+  JobChannel::Events events = JobChannel::deaf();
+  events.verdict = [&verdict](const JobVerdict& made) { verdict = made; };
+  JobChannel& channel = stage.ties.channel;
+  channel.set_events(std::move(events));
+  channel.tell_stop(mine.own);
+  channel.tell_ending(mine);
+  channel.decide_now();
+  channel.set_events(JobChannel::deaf());
+  return verdict;
+}
+
+}  // namespace
+
+ConductorNews conductor_news(Stage& stage) {
+  return {.start_workers =
+              [&stage] {
+                if (stage.supervisor != nullptr) stage.supervisor->start_rest();
+              },
+          .stop_servers =
+              [&stage] {
+                if (stage.supervisor != nullptr) stage.supervisor->job_completed();
+              },
+          .tell = [&stage](const std::string& line) { stage.voice.info(line); }};
+}
+
+RoundResult supervise(Stage& stage, StopPolicy policy, std::chrono::milliseconds patience) {
+  Supervisor supervisor(stage.ties.loop, stage.guard, stage.console, stage.ties.signals,
+                        stage.terminal, std::move(policy), supervisor_news(stage));
+  stage.supervisor = &supervisor;
+  RoundResult result = supervisor.run([&stage] { begin(stage); }, patience);
+  stage.supervisor = nullptr;
+  if (stage.ties.rounds.watch.work_ends) stage.ties.rounds.watch.work_ends();
+  if (stage.conductor != nullptr) stage.conductor->pod_ended();
+  return result;
+}
+
+JobVerdict conclude(Stage& stage, RoundResult& result, std::chrono::milliseconds patience) {
+  stage.ending_signal = result.ending_signal;
+  if (stage.early_verdict) return *stage.early_verdict;
+  PodEnding mine = stage.aftermath.ending(result, stage.cause);
+  try {
+    return wait_for_verdict(stage, result, mine, patience);
+  } catch (const std::exception& error) {
+    result.launcher_failure = error.what();
+    return decide_alone(stage, std::move(mine), error.what());
+  }
 }
 
 }  // namespace paddle_launch

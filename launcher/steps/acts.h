@@ -46,9 +46,11 @@ struct Stage {
 // What a conductor of this stage does with the processes, while there are any.
 ConductorNews conductor_news(Stage& stage);
 
-RoundResult supervise(Stage& stage, StopPolicy policy);
+// `patience`: how long this pod's own processes may take to end where the launcher has failed.
+RoundResult supervise(Stage& stage, StopPolicy policy, std::chrono::milliseconds patience);
 
-// `patience`: how long the other pods may take once the job is being stopped.
+// `patience`: how long the other pods may take once the job is being stopped. Where the launcher
+// fails meanwhile, which is noted in the result, what is known by then is the verdict.
 JobVerdict conclude(Stage& stage, RoundResult& result, std::chrono::milliseconds patience);
 
 }  // namespace paddle_launch

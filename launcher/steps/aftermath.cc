@@ -133,7 +133,9 @@ Aftermath::LogEnds Aftermath::read_logs(const Outcome& outcome) const {
 
 PodEnding Aftermath::ending(RoundResult& result, const std::optional<StopCause>& own) const {
   PodEnding ending{.own = own.value_or(StopCause{})};
-  ending.asked_to_end = result.ending_signal != 0;
+  const bool fails_after_another =
+      !result.launcher_failure.empty() && ending.own.kind != StopCause::Kind::LauncherFailed;
+  ending.asked_to_end = result.ending_signal != 0 || fails_after_another;
   const bool is_of_others = std::holds_alternative<JobStopped>(result.outcome);
   const LogEnds logs = read_logs(result.outcome);
   const auto* const failed = std::get_if<Failed>(&result.outcome);

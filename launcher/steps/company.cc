@@ -9,10 +9,10 @@
 
 #include "launcher/job/card.h"
 #include "launcher/job/errors.h"
-#include "launcher/os/alarm.h"
 #include "launcher/os/ipv4.h"
 #include "launcher/os/own_directory.h"
 #include "launcher/os/read_file.h"
+#include "launcher/os/run_until.h"
 #include "launcher/run/own_words.h"
 #include "launcher/site/visible_cards.h"
 
@@ -135,9 +135,7 @@ std::vector<std::string> Company::contradictions(const JobSpec& job, const Roste
 // What hinders us hinders the first task as well, as a rule: it says so, ends, and whoever started
 // us ends us with it. Only where it does not, the trouble is this node's own.
 void Company::let_the_first_task_speak() {
-  Alarm alarm(loop_);
-  alarm.set(kForTheFirstTask, [this] { loop_.stop(); });
-  loop_.run();
+  run_until(loop_, kForTheFirstTask, [] { return false; });
 }
 
 void Company::read_step() {

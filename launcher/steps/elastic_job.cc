@@ -50,19 +50,27 @@ ElasticJob::ElasticJob(EventLoop& loop, const JobSpec& job, const Environment& e
   elastic_->open();
 }
 
+ElasticJob::Announced::Announced(ElasticJob& job, Announcer& announcer) : job_(job) {
+  job_.announcer_ = &announcer;
+  job_.elastic_->job().on_warning(
+      [&announcer](const std::string& line) { announcer.warning(line); });
+}
+
+ElasticJob::Announced::~Announced() {
+  job_.elastic_->job().on_warning({});
+  job_.announcer_ = nullptr;
+}
+
 ElasticJob::~ElasticJob() { leave(false); }
 
 Met ElasticJob::meet(BetweenRounds between, PodClaim claim, const PodOffer& offer,
                      const GiftMaker& gift) {
   Announcer announcer(job_, true);
-  announcer_ = &announcer;
+  const Announced announced(*this, announcer);
   const int before = static_cast<int>(between.roster.pods.size());
   if (before > 0) claim.place = static_cast<int>(between.roster.mine);
-  elastic_->job().on_warning([&announcer](const std::string& line) { announcer.warning(line); });
   Met met =
       elastic_->meet(std::move(between.connections), claim, offer, between.next, before, gift);
-  elastic_->job().on_warning({});
-  announcer_ = nullptr;
   claim.place.reset();
   watch_.emplace(loop_, elastic_->job(), job_.elastic->settle, offer_message(claim, offer));
   return met;

@@ -39,6 +39,18 @@ class ElasticJob {
   void leave(bool job_is_over);
 
  private:
+  // Where the words of a meeting go, until it ends, also by an exception.
+  class Announced {
+   public:
+    Announced(ElasticJob& job, Announcer& announcer);
+    Announced(const Announced&) = delete;
+    Announced& operator=(const Announced&) = delete;
+    ~Announced();
+
+   private:
+    ElasticJob& job_;
+  };
+
   EventLoop& loop_;
   const JobSpec& job_;
   Announcer* announcer_ = nullptr;  // while nodes are waited for

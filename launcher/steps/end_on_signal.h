@@ -10,7 +10,7 @@
 
 namespace paddle_launch {
 
-// Inside the loop, throws StoppedBySignal. `when`: for its text, "while waiting for …".
+// Ends a wait of the loop with StoppedBySignal. `when`: for its text, "while waiting for …".
 class EndOnSignal {
  public:
   EndOnSignal(EventLoop& loop, SignalWatch& signals, const std::string& when);

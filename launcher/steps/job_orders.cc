@@ -36,13 +36,8 @@ class Visit {
                    [this](const auto& entries) {
                      book_ = read_book(entries);
                      was_read_ = true;
-                     loop_.stop();
                    },
-               .connection =
-                   [this](const std::string& problem) {
-                     problem_ = problem;
-                     loop_.stop();
-                   }}) {}
+               .connection = [this](const std::string& problem) { problem_ = problem; }}) {}
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
   ~Visit() { etcd_.close(false, kToLeaveTheServer); }
@@ -68,7 +63,6 @@ class Visit {
     etcd_.change(change, [&](const EtcdAnswer& answer) {
       is_done = true;
       problem = answer.done ? "" : answer.problem.empty() ? "the job changed" : answer.problem;
-      loop_.stop();
     });
     if (!run_until(loop_, kToFindTheServer, [&is_done] { return is_done; })) problem = "no answer";
     if (!problem.empty()) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/steps/next_meeting.h"
 
-#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,14 +26,6 @@ bool is_first_on_node(const Roster& roster) {
   const std::size_t mine = roster.mine;
   return mine >= roster.node_of.size() || mine == 0 ||
          roster.node_of[mine] != roster.node_of[mine - 1];
-}
-
-// Until it is so, but no longer than that.
-void wait_for_news(EventLoop& loop, BetweenNews& news, std::chrono::milliseconds longest,
-                   const std::function<bool()>& is_so) {
-  news.wake = [&loop] { loop.stop(); };
-  run_until(loop, longest, is_so);
-  news.wake = {};
 }
 
 std::vector<std::string> hosts_of(const Roster& roster) {
@@ -92,13 +83,13 @@ void tell_the_others(EventLoop& loop, Connections& connections, int status,
     return is_hub_alone && (has_hub_ended || connections.news->refusal() != nullptr);
   };
   // Closing at once could throw away what is still on its way.
-  wait_for_news(loop, *connections.news, kLastWord, is_told);
+  run_until(loop, kLastWord, is_told);
 }
 
 void pause_between_rounds(EventLoop& loop, const BetweenRounds& between, bool others_may_come) {
-  BetweenNews& news = *between.connections.news;
+  const BetweenNews& news = *between.connections.news;
   // Also where there is no pause: a signal may have come while the last round was being ended.
-  wait_for_news(loop, news, between.next.pause, [&] {
+  run_until(loop, between.next.pause, [&] {
     return news.refusal() != nullptr || !news.hub_is_gone.empty() ||
            (!others_may_come && !news.gone.empty());
   });

@@ -16,28 +16,21 @@
 #include "launcher/tell/rounds.h"
 #include "launcher/tell/words.h"
 #include "launcher/text/printable.h"
-#include "launcher/text/signal_name.h"
 
 namespace paddle_launch {
 namespace {
 
-// The others have the roster and would start: they are told that this node will not.
-void withdraw(JobChannel& channel, int node, StopCause::Kind kind, int status,
-              const std::string& why) {
-  const StopCause cause{.kind = kind,
-                        .node = node,
-                        .status = status,
-                        .text = why,
-                        .at = std::chrono::steady_clock::now()};
-  channel.set_events({.stop = [](const StopCause&) {},
-                      .kill = [] {},
-                      .verdict = [](const JobVerdict&) {},
-                      .remark = [](const std::string&) {},
-                      .other = {}});
+// The others have the roster and would start, or go on: they are told that this node will not.
+void withdraw(JobChannel& channel, const StopCause& cause) {
+  channel.set_events(JobChannel::deaf());
   channel.tell_stop(cause);
   channel.tell_ending({.own = cause});
   channel.decide_now();
   channel.close();
+}
+
+StopCause cause_of(const Outcome& outcome, const ProcessPlan& plan, int node) {
+  return stop_cause(outcome, plan, node, std::chrono::steady_clock::now());
 }
 
 // --elastic_pre_hook: what it says is shown, and a failure of it is no reason not to train.
@@ -79,10 +72,12 @@ RoundEnd play(const Job& job, const Readiness& ready, const Met& met, Remarks re
               Rounds& rounds) {
   const JobSpec& spec = job.command.job;
   rounds.state = met.round;
+  rounds.is_running = false;
   const PodPlan plan = plan_pod(spec, job.env, ready.preparation, met.roster,
                                 !job.around.launched_by.empty(), met.gift, met.round);
   if (spec.dry_run != DryRun::No) {
-    return {.status = job.company.speaks() ? print_plan(spec, plan.processes) : 0};
+    const bool speaks = job.company.speaks();
+    return {.status = speaks ? print_plan(spec, plan.processes) : 0, .speaks = speaks};
   }
   remarks.add_warnings(ready.preparation.warnings);
   remarks.add_warnings(met.warnings);
@@ -104,13 +99,15 @@ RoundEnd play(const Job& job, const Readiness& ready, const Met& met, Remarks re
                       job.company.speaks(), job.around.step.has_value(), rounds},
                      spec, job.env, job.here, plan, remarks, ready.preparation.open_files_given);
   } catch (const StoppedBySignal& stopped) {
-    withdraw(*met.channel, node, StopCause::Kind::Interrupted, kSignalBase + stopped.signal,
-             fmt::format("the launcher on {} was stopped by {}", plan.processes.host,
-                         signal_name(stopped.signal)));
+    withdraw(*met.channel, cause_of(Interrupted{stopped.signal}, plan.processes, node));
     throw;
   } catch (const std::exception& error) {
-    withdraw(*met.channel, node, StopCause::Kind::NotStarted, kLaunchErrorStatus,
-             fmt::format("node {} could not start: {}", plan.processes.host, error.what()));
+    StopCause cause = cause_of(LauncherFailed{error.what()}, plan.processes, node);
+    if (!rounds.is_running) {
+      cause.kind = StopCause::Kind::NotStarted;
+      cause.text = fmt::format("node {} could not start: {}", plan.processes.host, error.what());
+    }
+    withdraw(*met.channel, cause);
     throw;
   }
 }

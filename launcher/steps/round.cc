@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <map>
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "launcher/job/errors.h"
@@ -34,6 +36,9 @@ namespace {
 
 // How long the other nodes may take to stop, beyond the grace: what survives SIGKILL is given 30 s.
 constexpr std::chrono::seconds kPatienceWithOthers{40};
+
+// Between two rounds, how long a console that nobody reads is waited for.
+constexpr std::chrono::milliseconds kPatienceBetweenRounds{5000};
 
 std::vector<std::string> make_start_lines(const ProcessPlan& plan) {
   const std::string now = timestamp();
@@ -89,15 +94,14 @@ GuardSettings guard_settings(const JobTies& ties, const JobSpec& job, const PodP
           .remove_at_end = plan.log_dir.empty() ? plan.backup_path : ""};
 }
 
-[[noreturn]] void refuse(const JobTies& ties, const StartRefusal& refusal) {
-  if (ties.rounds.watch.end) ties.rounds.watch.end();
+[[noreturn]] void refuse(const StartRefusal& refusal) {
   if (refusal.is_wrong_use) throw UsageError(refusal.text);
   throw LaunchError(refusal.text);
 }
 
 // How this round ended, for the list at the end, and what comes next.
 RoundEnd conclude_round(const Stage& stage, const JobVerdict& verdict, const PodPlan& plan,
-                        SteadyTime started) {
+                        SteadyTime started, bool launcher_failed) {
   Rounds& rounds = stage.ties.rounds;
   const Voice& voice = stage.voice;
   const auto lasted = std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -110,13 +114,17 @@ RoundEnd conclude_round(const Stage& stage, const JobVerdict& verdict, const Pod
   const bool is_mine = verdict.first.node == stage.ties.node;
   const bool is_asked = stage.ending_signal != 0;
   const bool is_elastic = rounds.rules.nodes == RestartRules::Nodes::Elastic;
-  const bool leaves = verdict.next && is_elastic &&
-                      (is_asked || (is_mine && leaves_after_failure(rounds.rules, verdict)));
+  const bool leaves =
+      verdict.next && is_elastic &&
+      (is_asked || launcher_failed || (is_mine && leaves_after_failure(rounds.rules, verdict)));
   // The signal met a verdict that was on its way already.
   if (verdict.next && is_asked && !is_elastic) {
     return {
         .status = kSignalBase + stage.ending_signal, .next = verdict.next, .is_asked_to_end = true};
   }
+  // Another cause was first, but a launcher that failed plays no other round.
+  if (verdict.next && launcher_failed && !leaves)
+    return {.status = kLaunchErrorStatus, .verdict = verdict};
   if (verdict.next && !leaves) {
     voice.info(next_round_line(rounds.told.back(), *verdict.next, rounds.rules.spec.most));
     return {.status = verdict.first.status, .next = verdict.next};
@@ -132,29 +140,78 @@ RoundEnd conclude_round(const Stage& stage, const JobVerdict& verdict, const Pod
   if (!why.empty()) voice.info(why);
   const std::string table = rounds_table(rounds.told);
   if (!table.empty()) voice.always(table);
-  const int status = leaves && is_asked ? kSignalBase + stage.ending_signal : verdict.first.status;
+  const int status = leaves && is_asked          ? kSignalBase + stage.ending_signal
+                     : leaves && launcher_failed ? kLaunchErrorStatus
+                                                 : verdict.first.status;
   return {.status = status, .leaves = leaves, .verdict = verdict};
+}
+
+// The elastic job's watch tells a stage of what it sees, and never one that is gone.
+class WatchOfRound {
+ public:
+  explicit WatchOfRound(const RoundWatch& watch) : watch_(watch) {}
+  WatchOfRound(const WatchOfRound&) = delete;
+  WatchOfRound& operator=(const WatchOfRound&) = delete;
+  ~WatchOfRound() { end(); }
+  void end() const {
+    if (watch_.end) watch_.end();
+  }
+
+ private:
+  const RoundWatch& watch_;
+};
+
+// How long a console that does not take what the trainers wrote is waited for. At the end of the
+// job nobody but this launcher waits.
+std::optional<std::chrono::milliseconds> patience_with_console(const RoundResult& result,
+                                                               const JobVerdict& verdict) {
+  if (result.user_is_impatient) return kPatienceOfAnImpatientUser;
+  if (verdict.next) return kPatienceBetweenRounds;
+  return std::nullopt;
+}
+
+// What the trainers wrote is on the console before our own last words are. The others have been
+// told by now: whoever does not read this console holds up nobody but us.
+void drain_console(const Stage& stage, const JobVerdict& verdict,
+                   std::optional<std::chrono::milliseconds> patience) {
+  Rounds& rounds = stage.ties.rounds;
+  if (stage.console.drain(stage.ties.signals, patience) || !verdict.next) return;
+  if (std::exchange(rounds.told_of_console, true)) return;
+  stage.voice.warning(fmt::format(
+      "nobody has read the console for {} s: the next round does not wait for it, and what the "
+      "trainers of this one wrote is in the log directory",
+      std::chrono::duration_cast<std::chrono::seconds>(kPatienceBetweenRounds).count()));
+}
+
+// Everything is told by now: a loop that fails here changes nothing any more.
+void take_leave(JobChannel& channel) {
+  try {
+    channel.close();
+  } catch (const std::exception&) {
+  }
 }
 
 // From the start of the processes to the last word.
 RoundEnd see_through(Stage& stage, const JobSpec& job, const PodPlan& plan, StopPolicy policy,
                      SteadyTime started) {
   const JobTies& ties = stage.ties;
-  RoundResult result = supervise(stage, std::move(policy));
-  if (result.refusal) refuse(ties, *result.refusal);
+  const WatchOfRound watch(ties.rounds.watch);
+  const auto longest = job.grace + kPatienceWithOthers;
+  RoundResult result = supervise(stage, std::move(policy), longest);
+  if (result.refusal) refuse(*result.refusal);
   stage.terminal.take_back();
-  const auto patience =
-      result.user_is_impatient ? std::optional(kPatienceOfAnImpatientUser) : std::nullopt;
-  stage.console.drain(ties.signals, patience);
-  const JobVerdict verdict = conclude(stage, result, job.grace + kPatienceWithOthers);
-  if (ties.rounds.watch.end) ties.rounds.watch.end();
+  const JobVerdict verdict = conclude(stage, result, longest);
+  watch.end();
+  const auto patience = patience_with_console(result, verdict);
+  drain_console(stage, verdict, patience);
   stage.aftermath.tell_end(stage.voice, result, verdict);
-  RoundEnd end = conclude_round(stage, verdict, plan, started);
+  RoundEnd end = conclude_round(stage, verdict, plan, started, !result.launcher_failure.empty());
   stage.console.finish(ties.signals, patience);
   stage.guard.wait_for_end();
   // A member with a console of its own has nothing to wait for.
   const bool has_listeners = ties.channel.is_hub() || !ties.speaks;
-  if (!end.next && !end.leaves && has_listeners) ties.channel.close();
+  if (!end.next && !end.leaves && has_listeners) take_leave(ties.channel);
+  end.speaks = stage.speaks;
   return end;
 }
 
@@ -197,6 +254,7 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
               plan.first_on_node,
               processes.nodes,
               [&](const OpenedLogs& logs) {
+                ties.rounds.is_running = true;
                 Remarks said = remarks;
                 said.add_warnings(logs.warnings);
                 open_the_console(voice, job, env, plan, said, ties.rounds);

@@ -38,6 +38,8 @@ struct Rounds {
   std::vector<ToldRound> told{};  // those that this launcher has played, by add_round()
   RoundWatch watch{};
   std::set<std::string> warned{};  // what was warned of in rounds before
+  bool told_of_console = false;    // that nobody reads it
+  bool is_running = false;         // the processes of a round were started
 };
 
 }  // namespace paddle_launch

@@ -30,6 +30,8 @@ std::string_view word_of(Kind kind) {
       return "nodes_changed";
     case Kind::StoppedFromOutside:
       return "stopped_from_outside";
+    case Kind::LauncherFailed:
+      return "launcher_failed";
   }
   return "launch_failed";
 }

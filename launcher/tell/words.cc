@@ -77,6 +77,9 @@ struct Describe {
     return "the guard process (pl-guard), parent of the trainers, was killed; all trainers died "
            "with it";
   }
+  std::string operator()(const LauncherFailed& failed) const {
+    return fmt::format("the launcher{} failed: {}", on_host(plan), one_line(failed.what));
+  }
   std::string operator()(const JobStopped& stopped) const { return one_line(stopped.cause.text); }
 };
 
@@ -88,6 +91,7 @@ struct KindOf {
   Kind operator()(const NotStarted&) const { return Kind::NotStarted; }
   Kind operator()(const Interrupted&) const { return Kind::Interrupted; }
   Kind operator()(const GuardLost&) const { return Kind::GuardLost; }
+  Kind operator()(const LauncherFailed&) const { return Kind::LauncherFailed; }
   Kind operator()(const JobStopped& stopped) const { return stopped.cause.kind; }
 };
 

@@ -2,6 +2,7 @@
 """How a job under srun, mpirun and mpiexec.hydra ends by itself, or when a trainer or a launcher ends it: everywhere,
 with one verdict and its exit code, and with the grace that mpirun by itself does not give."""
 
+import json
 import os
 import re
 import signal
@@ -112,6 +113,36 @@ class SchedulerEndingTest(ScheduledCase):
             self.assertIn("saved", self.read(f"told.{rank}").split())
         self.assertRegex(told(), restarts(1))
         self.assertEqual(told().count("Local processes completed."), 1)
+
+
+class SchedulerReportTest(ScheduledCase):
+    """--report, of which all launchers of a job are given the same name."""
+
+    def launcher_words(self, seconds, orders):
+        return [f"--report={self.report}", *super().launcher_words(seconds, orders)]
+
+    def test_the_launcher_that_speaks_writes_the_report_alone(self):
+        self.report = "/tmp/end.json"  # of each host's own
+        for starter in ("openmpi", "srun"):
+            with self.subTest(starter=starter):
+                files = {host: self.hosts.path(host, self.report) for host in self.names}
+                self.addCleanup(lambda files=files: [file.unlink(missing_ok=True) for file in files.values()])
+                job = self.start_job(starter, 0, {FAILING: 7})
+                job.gate.open()
+                self.assert_ends(job, 7)
+                self.assert_saved(job, OTHERS)
+                self.assertEqual([host for host, file in files.items() if file.exists()], ["n1"])
+                files["n1"].unlink()
+
+    def test_a_shared_report_is_whole(self):
+        self.report = "end.json"
+        job = self.start_job("openmpi", 0, {FAILING: 7})
+        job.gate.open()
+        self.assert_ends(job, 7)
+        self.assert_saved(job, OTHERS)
+        report = json.loads((job.folder / self.report).read_text())
+        self.assertEqual((report["status"], report["kind"], report["first"]["rank"]), (7, "worker_failed", FAILING))
+        self.assertEqual(sorted(one["rank"] for one in report["stopped"]), OTHERS)
 
 
 if __name__ == "__main__":

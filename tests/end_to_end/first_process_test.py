@@ -47,6 +47,18 @@ class FirstProcessTest(LauncherCase):
         self.assertIn("stopped by SIGTERM while waiting for the other nodes", run.err)
         self.assert_nothing_left()
 
+    def test_a_signal_ends_it_while_a_dead_driver_holds_up_the_preparation(self):
+        hangs = {"PADDLE_LAUNCH_NVML_LIBRARY": os.environ["FAKE_NVML_LIBRARY"], "FAKE_NVML_HANG": "1"}
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number=number):
+                run = self.inside("--gpus=0", SH, "-c", ":", env=hangs)
+                first = self.first(run)
+                wait_until(lambda first=first: children(first), "the child that asks the driver")
+                os.kill(first, number)
+                run.wait()
+                self.assert_status(run, 128 + number)
+                self.assert_nothing_left()
+
     def test_orphans_of_others_are_reaped_and_change_nothing(self):
         gate = self.gate()
         run = self.inside("--nproc_per_node=1", SH, "-c", HOLD)

@@ -10,7 +10,7 @@
 namespace paddle_launch {
 namespace {
 
-constexpr unsigned kKinds = static_cast<unsigned>(StopCause::Kind::StoppedFromOutside) + 1;
+constexpr unsigned kKinds = static_cast<unsigned>(StopCause::Kind::LauncherFailed) + 1;
 
 // A message of random kind with random lists, texts and numbers within their ranges.
 class AnyMessage {

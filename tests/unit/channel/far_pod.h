@@ -16,6 +16,7 @@
 #include "launcher/channel/dialer.h"
 #include "launcher/channel/hub.h"
 #include "launcher/os/ipv4.h"
+#include "launcher/os/run_until.h"
 #include "launcher/os/tcp.h"
 
 namespace paddle_launch {
@@ -94,10 +95,7 @@ class WithHub : public ::testing::Test {
   }
 
   void turn_until(const std::function<bool()>& condition) {
-    while (!condition()) {
-      Alarm nudge(loop_);
-      nudge.set(std::chrono::milliseconds(2), [this] { loop_.stop(); });
-      loop_.run();
+    while (!run_until(loop_, std::chrono::milliseconds(2), condition)) {
     }
   }
   // For conditions of what happens while something else turns the loop.

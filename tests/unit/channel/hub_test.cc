@@ -9,6 +9,7 @@
 #include "launcher/channel/clocks.h"
 #include "launcher/channel/dialer.h"
 #include "launcher/os/ipv4.h"
+#include "launcher/os/run_until.h"
 
 namespace paddle_launch {
 namespace {
@@ -23,30 +24,18 @@ class HubTest : public testing::Test {
     UniqueFd listener = listen_on(kLoopback, 0, 512);
     port_ = local_port(listener.get());
     hub_ = std::make_unique<Hub>(loop_, std::move(listener), identity());
-    hub_->set_events({.message =
-                          [this](int member, Message message) {
-                            messages_.emplace_back(member, std::move(message));
-                            loop_.stop();
-                          },
-                      .gone =
-                          [this](int member, const std::string&) {
-                            gone_.push_back(member);
-                            loop_.stop();
-                          },
-                      .remark =
-                          [this](const std::string& line) {
-                            remarks_.push_back(line);
-                            loop_.stop();
-                          }});
+    hub_->set_events(
+        {.message = [this](int member,
+                           Message message) { messages_.emplace_back(member, std::move(message)); },
+         .gone = [this](int member, const std::string&) { gone_.push_back(member); },
+         .remark = [this](const std::string& line) { remarks_.push_back(line); }});
   }
 
   // Turns the loop until the condition holds.
   void turn_until(const std::function<bool()>& condition) {
     const auto deadline = EventLoop::Clock::now() + std::chrono::seconds(30);
-    while (!condition() && EventLoop::Clock::now() < deadline) {
-      Alarm nudge(loop_);
-      nudge.set(std::chrono::milliseconds(20), [this] { loop_.stop(); });
-      loop_.run();
+    while (!run_until(loop_, std::chrono::milliseconds(20), condition) &&
+           EventLoop::Clock::now() < deadline) {
     }
     ASSERT_TRUE(condition());
   }
@@ -54,25 +43,21 @@ class HubTest : public testing::Test {
   std::unique_ptr<Link> join(const ChannelIdentity& who) {
     std::unique_ptr<Link> joined;
     bool failed = false;
-    Dialer dialer(loop_, who, {{kLoopback, port_}}, {},
-                  {.found =
-                       [&](std::unique_ptr<Link> link) {
-                         joined = std::move(link);
-                         joined->set_events({.proved = [] {},
-                                             .message =
-                                                 [this](Message message) {
-                                                   received_.push_back(std::move(message));
-                                                   loop_.stop();
-                                                 },
-                                             .ended = [this](const LinkEnd&) { ++ended_; }});
-                         loop_.stop();
-                       },
-                   .failed =
-                       [&](const DialFailure& failure) {
-                         failure_ = failure;
-                         failed = true;
-                         loop_.stop();
-                       }});
+    Dialer dialer(
+        loop_, who, {{kLoopback, port_}}, {},
+        {.found =
+             [&](std::unique_ptr<Link> link) {
+               joined = std::move(link);
+               joined->set_events(
+                   {.proved = [] {},
+                    .message = [this](Message message) { received_.push_back(std::move(message)); },
+                    .ended = [this](const LinkEnd&) { ++ended_; }});
+             },
+         .failed =
+             [&](const DialFailure& failure) {
+               failure_ = failure;
+               failed = true;
+             }});
     turn_until([&] { return joined != nullptr || failed; });
     return joined;
   }
@@ -178,12 +163,8 @@ TEST(Dialer, TellsWhatItTried) {
   std::optional<DialFailure> failure;
   const Dialer dialer(loop, identity(), {{kLoopback, port}}, {},
                       {.found = [](std::unique_ptr<Link>) { FAIL(); },
-                       .failed =
-                           [&](const DialFailure& what) {
-                             failure = what;
-                             loop.stop();
-                           }});
-  loop.run();
+                       .failed = [&](const DialFailure& what) { failure = what; }});
+  loop.run_until([&] { return failure.has_value(); });
   EXPECT_EQ(failure->why, "connection refused");
 }
 

@@ -86,12 +86,7 @@ TEST_F(EtcdTest, AnswersComeInOrderAndNeverBeforeTheCallReturns) {
     one.etcd->change(i % 2 == 0 ? good : bad, [&, i](const EtcdAnswer& answer) {
       EXPECT_EQ(answer.done, i % 2 == 0) << answer.problem;
       order.push_back(i);
-      if (i == 19)
-        one.etcd->change(good, [&](const EtcdAnswer&) {
-          order.push_back(20);
-          one.loop.stop();
-        });
-      one.loop.stop();
+      if (i == 19) one.etcd->change(good, [&](const EtcdAnswer&) { order.push_back(20); });
     });
   }
   EXPECT_TRUE(order.empty());
@@ -136,24 +131,20 @@ TEST_F(EtcdTest, AChangeThatTheServerRefusesIsAProblemInItsOwnWords) {
   EXPECT_EQ(one.problems, std::vector<std::string>{""});
 }
 
-TEST_F(EtcdTest, ACallbackThatThrowsLosesNothingOfWhatCameWithIt) {
+TEST_F(EtcdTest, ACallbackThatEndsTheWaitLosesNothingOfWhatCameWithIt) {
   EventLoop loop;
   int pictures = 0;
   bool is_connected = false;
   Etcd etcd(loop, spec(), prefix(), seconds(60),
-            {.changed =
-                 [&](const auto&) {
-                   ++pictures;
-                   loop.stop();
-                 },
+            {.changed = [&](const auto&) { ++pictures; },
              .connection =
                  [&](const std::string&) {
                    is_connected = true;
-                   throw std::runtime_error("refused");
+                   loop.end_wait(std::make_exception_ptr(std::runtime_error("refused")));
                  }});
-  EXPECT_THROW(loop.run(), std::runtime_error);
+  EXPECT_THROW(loop.run_until([] { return false; }), std::runtime_error);
   EXPECT_TRUE(is_connected);
-  loop.run();
+  loop.run_until([&] { return pictures > 0; });
   EXPECT_EQ(pictures, 1);
 }
 

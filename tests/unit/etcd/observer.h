@@ -26,13 +26,9 @@ class Observer {
                             [this](const std::vector<EtcdEntry>& all) {
                               entries = all;
                               ++pictures;
-                              loop.stop();
                             },
                         .connection =
-                            [this](const std::string& problem) {
-                              problems.push_back(problem);
-                              loop.stop();
-                            }}) {}
+                            [this](const std::string& problem) { problems.push_back(problem); }}) {}
 
   bool wait_until(const std::function<bool()>& is_so, std::chrono::milliseconds patience = kLong) {
     return run_until(loop, patience, is_so);
@@ -62,10 +58,7 @@ class Observer {
 
   EtcdAnswer change(const EtcdChange& wanted) {
     std::optional<EtcdAnswer> got;
-    etcd->change(wanted, [&](const EtcdAnswer& answer) {
-      got = answer;
-      loop.stop();
-    });
+    etcd->change(wanted, [&](const EtcdAnswer& answer) { got = answer; });
     wait_until([&] { return got.has_value(); });
     return got.value_or(EtcdAnswer{.problem = "the test got no answer"});
   }

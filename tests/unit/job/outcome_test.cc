@@ -25,6 +25,7 @@ TEST(ExitStatus, TellsMissingProgramsFromUnusableOnes) {
   EXPECT_EQ(exit_status(NotStarted{.error = ENOEXEC, .exec = true}), 126);
   EXPECT_EQ(exit_status(NotStarted{.error = EAGAIN, .exec = false}), 1);
   EXPECT_EQ(exit_status(GuardLost{}), 1);
+  EXPECT_EQ(exit_status(LauncherFailed{"a bug"}), 1);
 }
 
 }  // namespace

@@ -131,8 +131,9 @@ TEST(IdleListener, TurnsAwayWhoComesWhileNobodyServes) {
   IdleListener idle(loop, listen_on(kLoopback, 0, 8));
   const UniqueFd early = begin_connect(kLoopback, idle.port());
   connect_and_reset(idle.port());
-  loop.on_readable(early.get(), [&loop] { loop.stop(); });
-  loop.run();
+  bool is_closed = false;
+  loop.on_readable(early.get(), [&is_closed] { is_closed = true; });
+  loop.run_until([&is_closed] { return is_closed; });
   char byte = 0;
   EXPECT_EQ(recv(early.get(), &byte, 1, 0), 0) << "it was not closed";
   const UniqueFd late = begin_connect(kLoopback, idle.port());

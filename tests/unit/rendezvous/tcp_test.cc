@@ -11,6 +11,7 @@
 #include "launcher/channel/packed_pods.h"
 #include "launcher/job/errors.h"
 #include "launcher/os/ipv4.h"
+#include "launcher/os/run_until.h"
 #include "launcher/os/tcp.h"
 
 namespace paddle_launch {
@@ -125,6 +126,7 @@ TEST(Tcp, WhatTheHubSaysInOneBreathWithTheRosterIsNotLost) {
   std::promise<void> listening;
   auto hub_side = std::async(std::launch::async, [&] {
     EventLoop loop;
+    bool is_alone = false;
     Hub hub(loop, listen_on(*parse_ipv4("127.20.9.1"), kPort, 8), settings_of(pod).identity);
     hub.set_events({.message =
                         [&](int member, const Message&) {
@@ -136,10 +138,10 @@ TEST(Tcp, WhatTheHubSaysInOneBreathWithTheRosterIsNotLost) {
                                                          .warnings = {}});
                           hub.send(member, StopMessage{pod_lost(0, "127.20.9.1", "a test")});
                         },
-                    .gone = [&](int, const std::string&) { loop.stop(); },
+                    .gone = [&](int, const std::string&) { is_alone = true; },
                     .remark = {}});
     listening.set_value();
-    loop.run();
+    loop.run_until([&] { return is_alone; });
   });
   listening.get_future().wait();
   EventLoop loop;
@@ -164,18 +166,18 @@ TEST(Tcp, WhatAMemberSaysBeforeTheHubListensIsNotLost) {
   auto member_side = std::async(std::launch::async, [&] {
     EventLoop loop;
     const Met met = Tcp(loop, settings_of(both[1])).meet(both[1].claim, offer_of(both[1]), {});
+    bool has_verdict = false;
     met.channel->set_events({.stop = [](const StopCause&) {},
                              .kill = [] {},
-                             .verdict = [&](const JobVerdict&) { loop.stop(); },
+                             .verdict = [&](const JobVerdict&) { has_verdict = true; },
                              .remark = {},
                              .other = {}});
     met.channel->tell_ending({});
-    loop.run();
+    loop.run_until([&] { return has_verdict; });
   });
   EventLoop loop;
   const Met met = Tcp(loop, settings_of(both[0])).meet(both[0].claim, offer_of(both[0]), {});
-  loop.after(std::chrono::milliseconds(200), [&] { loop.stop(); });
-  loop.run();
+  run_until(loop, std::chrono::milliseconds(200), [] { return false; });
   std::optional<JobVerdict> verdict;
   met.channel->set_events({.stop = [](const StopCause&) {},
                            .kill = [] {},

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "launcher/os/run_until.h"
 #include "launcher/rendezvous/job_register.h"
 #include "tests/unit/etcd/observer.h"
 #include "tests/unit/etcd/shared_server.h"
@@ -48,10 +49,7 @@ class WithRegister : public WithSharedServer {
   }
 
   void turn_until(const std::function<bool()>& condition) {
-    while (!condition()) {
-      Alarm nudge(loop_);
-      nudge.set(std::chrono::milliseconds(2), [this] { loop_.stop(); });
-      loop_.run();
+    while (!run_until(loop_, std::chrono::milliseconds(2), condition)) {
     }
   }
 

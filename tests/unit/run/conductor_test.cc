@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include "launcher/os/run_until.h"
+
 namespace paddle_launch {
 namespace {
 
@@ -66,8 +68,7 @@ class Conducting : public testing::Test {
             .pods_with_workers = {0, 1}};
   }
   void wait(milliseconds time) {
-    loop_.after(time, [this] { loop_.stop(); });
-    loop_.run();
+    run_until(loop_, time, [] { return false; });
   }
   Lines heard() { return std::exchange(heard_, {}); }
 

@@ -151,7 +151,6 @@ TEST(PreHook, TheLoopGoesOnMeanwhile) {
   Alarm alarm(loop);
   const std::function<void()> tick = [&] {
     ++ticks;
-    loop.stop();  // for a reason of its own
     alarm.set(milliseconds(20), tick);
   };
   alarm.set(milliseconds(20), tick);
@@ -182,11 +181,8 @@ TEST(PreHook, AnExceptionOfTheLoopKillsTheWholeGroup) {
   EXPECT_TRUE(dies_soon(sleeper));
   bool is_forgotten = false;
   Alarm alarm(loop);
-  alarm.set(milliseconds(50), [&] {
-    is_forgotten = true;
-    loop.stop();
-  });
-  loop.run();
+  alarm.set(milliseconds(50), [&] { is_forgotten = true; });
+  loop.run_until([&] { return is_forgotten; });
   EXPECT_TRUE(is_forgotten) << "nothing of the hook is left in the loop";
 }
 

@@ -102,6 +102,16 @@ TEST(NextRound, IsNotThereForWhoeverInterruptedAJobOfAllItsNodes) {
   }
 }
 
+TEST(NextRound, OfAnElasticJobAloneFollowsAFailureOfALauncherWhichStaysBehind) {
+  const JobVerdict verdict = stopped_by(Kind::LauncherFailed);
+  expect_change(next_round(rules_of(Nodes::Elastic), round_with(1), verdict), "elastic");
+  EXPECT_TRUE(leaves_after_failure(rules_of(Nodes::Elastic), verdict));
+  for (const Nodes nodes : {Nodes::Fixed, Nodes::Typed}) {
+    EXPECT_FALSE(next_round(rules_of(nodes), round_with(0), verdict));
+    EXPECT_FALSE(leaves_after_failure(rules_of(nodes), verdict));
+  }
+}
+
 TEST(NextRound, NeedsAFailureThatIsKnown) {
   EXPECT_FALSE(next_round(rules_of(Nodes::Typed), round_with(0), stopped_by(Kind::WorkerFailed)));
 }

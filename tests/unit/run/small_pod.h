@@ -33,6 +33,10 @@ class SmallPod {
     settings_.start_lines.push_back("==== start\n");
     return *this;
   }
+  SmallPod& grace(std::chrono::milliseconds grace) {
+    settings_.grace = grace;
+    return *this;
+  }
   SmallPod& hold_back(int processes) {
     plan_.held_back = processes;
     return *this;

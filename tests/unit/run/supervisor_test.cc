@@ -2,6 +2,8 @@
 // A pod of a job with servers, from its first process to its last.
 #include "launcher/run/supervisor.h"
 
+#include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -32,18 +34,34 @@ class PodWithServers : public testing::Test {
                said_.emplace_back("done");
                if (completes_job) supervisor.job_completed();
              },
-         .ended_well = [this](int process) { ended_well_.push_back(process); }});
-    supervisor.start_rest();
-    RoundResult result = supervisor.run();
+         .ended_well =
+             [this](int process) {
+               if (throws_) throw std::logic_error("a bug");
+               ended_well_.push_back(process);
+             }});
+    RoundResult result = supervisor.run(
+        [&] {
+          supervisor.start_rest();
+          if (begin_) begin_();
+        },
+        patience_);
     console.finish(signals);
     guard.wait_for_end();
     return result;
+  }
+
+  void wait_for_verdict() {
+    if (!said_.empty()) throw std::runtime_error("too late");
+    loop_.after(std::chrono::milliseconds(1), [this] { wait_for_verdict(); });
   }
 
   SmallPod pod_;
   EventLoop loop_;
   std::vector<std::string> said_;
   std::vector<int> ended_well_;
+  bool throws_ = false;  // when a process has ended well
+  std::function<void()> begin_;
+  std::chrono::milliseconds patience_ = std::chrono::seconds(30);
 };
 
 using Said = std::vector<std::string>;
@@ -86,6 +104,44 @@ TEST_F(PodWithServers, FailsWithItsServers) {
 TEST_F(PodWithServers, WithoutProcessesHasNothingToSay) {
   EXPECT_EQ(run().outcome, Outcome(Completed{}));
   EXPECT_TRUE(said_.empty());
+}
+
+TEST_F(PodWithServers, ABugOfTheLaunchersOwnStopsAllAndLosesNoExit) {
+  throws_ = true;
+  pod_.add(Role::Server, "exec sleep 60").add(Role::Trainer, "true").add(Role::Trainer, "true");
+  pod_.hold_back(2);
+  const RoundResult result = run();
+  ASSERT_TRUE(std::holds_alternative<LauncherFailed>(result.outcome));
+  EXPECT_NE(result.launcher_failure.find("run/supervisor.cc:"), std::string::npos);
+  EXPECT_NE(result.launcher_failure.find("a bug"), std::string::npos);
+  EXPECT_EQ(result.exits.size(), 3U);
+  EXPECT_EQ(said_.size(), 1U);
+}
+
+TEST_F(PodWithServers, WhatFailsWhenItBeginsGetsPastNoProcess) {
+  begin_ = [] { throw std::runtime_error("no memory"); };
+  pod_.add(Role::Trainer, "exec sleep 60");
+  const RoundResult result = run();
+  EXPECT_EQ(result.outcome, Outcome(LauncherFailed{"no memory"}));
+  ASSERT_EQ(result.exits.size(), 1U);
+  EXPECT_TRUE(result.exits.front().was_told_to_stop);
+}
+
+TEST_F(PodWithServers, AFailureAfterTheVerdictChangesNothingButThatTheLauncherEnds) {
+  pod_.add(Role::Trainer, "exit 7").add(Role::Trainer, "exec sleep 60");
+  begin_ = [this] { loop_.after(std::chrono::milliseconds(0), [this] { wait_for_verdict(); }); };
+  const RoundResult result = run();
+  EXPECT_EQ(exit_status(result.outcome), 7);
+  EXPECT_NE(result.launcher_failure.find("too late"), std::string::npos);
+}
+
+TEST_F(PodWithServers, AGuardThatDoesNotDrainInTimeIsKilled) {
+  patience_ = std::chrono::milliseconds(100);
+  begin_ = [] { throw std::runtime_error("a bug"); };
+  pod_.add(Role::Trainer, "trap '' TERM; while :; do sleep .1; done").grace(std::chrono::hours(1));
+  const RoundResult result = run();
+  EXPECT_EQ(result.outcome, Outcome(LauncherFailed{"a bug"}));
+  EXPECT_TRUE(result.survivors.empty());
 }
 
 TEST_F(PodWithServers, ACollectivePodNeverSaysThatItsWorkersAreDone) {

@@ -69,10 +69,11 @@ TEST(JobReport, ALostNodeHidesNoFailureButIsTheFirstCause) {
 
 TEST(JobReport, HasAWordForEachWayToEnd) {
   const std::map<Kind, std::string> words = {
-      {Kind::Completed, "completed"},       {Kind::WorkerFailed, "worker_failed"},
-      {Kind::NotStarted, "not_started"},    {Kind::Interrupted, "interrupted"},
-      {Kind::GuardLost, "guard_lost"},      {Kind::PodLost, "node_lost"},
-      {Kind::NodesChange, "nodes_changed"}, {Kind::StoppedFromOutside, "stopped_from_outside"}};
+      {Kind::Completed, "completed"},           {Kind::WorkerFailed, "worker_failed"},
+      {Kind::NotStarted, "not_started"},        {Kind::Interrupted, "interrupted"},
+      {Kind::GuardLost, "guard_lost"},          {Kind::PodLost, "node_lost"},
+      {Kind::NodesChange, "nodes_changed"},     {Kind::StoppedFromOutside, "stopped_from_outside"},
+      {Kind::LauncherFailed, "launcher_failed"}};
   for (const auto& [kind, word] : words) {
     JobVerdict verdict;
     verdict.first.kind = kind;

@@ -100,7 +100,7 @@ TEST(NoNextRoundLine, SaysWhyAFailedJobIsNotStartedAgain) {
 TEST(NoNextRoundLine, IsEmptyWhereItGoesWithoutSaying) {
   EXPECT_EQ(no_next_round_line(told(0, 0, failed("rank 3 failed: exit code 7")), most(0)), "");
   for (const Kind kind : {Kind::Completed, Kind::NotStarted, Kind::Interrupted, Kind::NodesChange,
-                          Kind::StoppedFromOutside}) {
+                          Kind::StoppedFromOutside, Kind::LauncherFailed}) {
     EXPECT_EQ(no_next_round_line(told(1, 1, {.kind = kind}), most(3)), "")
         << static_cast<int>(kind);
     EXPECT_EQ(no_next_round_line(told(3, 3, {.kind = kind}), most(3)), "")
