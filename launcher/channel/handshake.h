@@ -19,7 +19,7 @@
 
 namespace paddle_launch {
 
-constexpr int kProtocol = 1;
+constexpr int kProtocol = 2;
 // No frame of a handshake is longer.
 constexpr std::size_t kLongestGreeting = 4096;
 
