@@ -157,7 +157,7 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
   }
 
   const Job whole{command, env, around, here, loop, signals, sigchld_was_ignored, company};
-  Remarks remarks{.notices = command.notices, .warnings = command.warnings};
+  OpeningRemarks remarks{.notices = command.notices, .warnings = command.warnings};
   Rounds rounds = rounds_of(job, company);
   std::optional<NcclGift> nccl(std::in_place);
   const bool on_gpus = ready.preparation.offer.card_kind == CardKind::Gpu && !job.check && !is_dry;

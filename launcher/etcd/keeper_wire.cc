@@ -8,18 +8,18 @@
 namespace paddle_launch {
 namespace {
 
-class FieldWriter {
+class KeeperFieldWriter {
  public:
-  explicit FieldWriter(EtcdWord word) : frame_(1, static_cast<char>(word)) {}
+  explicit KeeperFieldWriter(EtcdWord word) : frame_(1, static_cast<char>(word)) {}
 
-  FieldWriter& number(std::int64_t value) {
+  KeeperFieldWriter& number(std::int64_t value) {
     char bytes[sizeof value];
     std::memcpy(bytes, &value, sizeof value);
     frame_.append(bytes, sizeof value);
     return *this;
   }
-  FieldWriter& count(std::size_t value) { return number(static_cast<std::int64_t>(value)); }
-  FieldWriter& text(std::string_view value) {
+  KeeperFieldWriter& count(std::size_t value) { return number(static_cast<std::int64_t>(value)); }
+  KeeperFieldWriter& text(std::string_view value) {
     count(value.size());
     frame_.append(value);
     return *this;
@@ -31,9 +31,9 @@ class FieldWriter {
 };
 
 // Past the end, or after a field that makes no sense, everything is 0 and empty.
-class FieldReader {
+class KeeperFieldReader {
  public:
-  explicit FieldReader(std::string_view fields) : rest_(fields) {}
+  explicit KeeperFieldReader(std::string_view fields) : rest_(fields) {}
 
   std::int64_t number() {
     std::int64_t value = 0;
@@ -80,7 +80,7 @@ class FieldReader {
 }  // namespace
 
 std::string pack_change(const EtcdChange& change) {
-  FieldWriter fields(EtcdWord::Change);
+  KeeperFieldWriter fields(EtcdWord::Change);
   fields.count(change.only_if.size());
   for (const EtcdCompare& compare : change.only_if) {
     fields.text(compare.key)
@@ -97,7 +97,7 @@ std::string pack_change(const EtcdChange& change) {
 }
 
 std::optional<EtcdChange> unpack_change(std::string_view frame) {
-  FieldReader fields(frame);
+  KeeperFieldReader fields(frame);
   EtcdChange change;
   for (std::size_t left = fields.count(); left > 0; --left) {
     EtcdCompare compare{.key = fields.text()};
@@ -117,41 +117,41 @@ std::optional<EtcdChange> unpack_change(std::string_view frame) {
 }
 
 std::string pack_adoption(std::int64_t lease) {
-  return FieldWriter(EtcdWord::Adopt).number(lease).take();
+  return KeeperFieldWriter(EtcdWord::Adopt).number(lease).take();
 }
 
 std::optional<std::int64_t> unpack_adoption(std::string_view frame) {
-  FieldReader fields(frame);
+  KeeperFieldReader fields(frame);
   const std::int64_t lease = fields.number();
   return fields.whole(lease);
 }
 
 std::string pack_close(const CloseOrder& order) {
-  return FieldWriter(EtcdWord::Close)
+  return KeeperFieldWriter(EtcdWord::Close)
       .number(order.job_too ? 1 : 0)
       .number(order.budget.count())
       .take();
 }
 
 std::optional<CloseOrder> unpack_close(std::string_view frame) {
-  FieldReader fields(frame);
+  KeeperFieldReader fields(frame);
   CloseOrder order{.job_too = fields.flag()};
   order.budget = std::chrono::milliseconds(fields.number());
   return fields.whole(order);
 }
 
 std::string pack_connection(std::string_view problem) {
-  return FieldWriter(EtcdWord::Connection).text(problem).take();
+  return KeeperFieldWriter(EtcdWord::Connection).text(problem).take();
 }
 
 std::optional<std::string> unpack_connection(std::string_view frame) {
-  FieldReader fields(frame);
+  KeeperFieldReader fields(frame);
   std::string problem = fields.text();
   return fields.whole(std::move(problem));
 }
 
 std::string pack_entries(const std::vector<EtcdEntry>& entries) {
-  FieldWriter fields(EtcdWord::Entries);
+  KeeperFieldWriter fields(EtcdWord::Entries);
   fields.count(entries.size());
   for (const EtcdEntry& entry : entries) {
     fields.text(entry.key).text(entry.value);
@@ -161,7 +161,7 @@ std::string pack_entries(const std::vector<EtcdEntry>& entries) {
 }
 
 std::optional<std::vector<EtcdEntry>> unpack_entries(std::string_view frame) {
-  FieldReader fields(frame);
+  KeeperFieldReader fields(frame);
   std::vector<EtcdEntry> entries;
   for (std::size_t left = fields.count(); left > 0; --left) {
     EtcdEntry entry{.key = fields.text()};
@@ -175,18 +175,21 @@ std::optional<std::vector<EtcdEntry>> unpack_entries(std::string_view frame) {
 }
 
 std::string pack_answer(const EtcdAnswer& answer) {
-  return FieldWriter(EtcdWord::Answer).number(answer.done ? 1 : 0).text(answer.problem).take();
+  return KeeperFieldWriter(EtcdWord::Answer)
+      .number(answer.done ? 1 : 0)
+      .text(answer.problem)
+      .take();
 }
 
 std::optional<EtcdAnswer> unpack_answer(std::string_view frame) {
-  FieldReader fields(frame);
+  KeeperFieldReader fields(frame);
   EtcdAnswer answer{.done = fields.flag()};
   answer.problem = fields.text();
   return fields.whole(std::move(answer));
 }
 
 std::string pack_leases(const HeldLeases& leases) {
-  return FieldWriter(EtcdWord::Leases)
+  return KeeperFieldWriter(EtcdWord::Leases)
       .number(leases.pod)
       .number(leases.job)
       .number(leases.job_is_ours ? 1 : 0)
@@ -194,7 +197,7 @@ std::string pack_leases(const HeldLeases& leases) {
 }
 
 std::optional<HeldLeases> unpack_leases(std::string_view frame) {
-  FieldReader fields(frame);
+  KeeperFieldReader fields(frame);
   HeldLeases leases{.pod = fields.number()};
   leases.job = fields.number();
   leases.job_is_ours = fields.flag();

@@ -11,7 +11,7 @@ namespace {
 constexpr int kCannotExecute = 126;
 constexpr int kNotFound = 127;
 
-struct ExitStatus {
+struct StatusOf {
   int operator()(const Completed&) const { return 0; }
   int operator()(const Failed& failed) const {
     return failed.first.signal != 0 ? kSignalBase + failed.first.signal : failed.first.code;
@@ -28,6 +28,6 @@ struct ExitStatus {
 
 }  // namespace
 
-int exit_status(const Outcome& outcome) { return std::visit(ExitStatus{}, outcome); }
+int exit_status(const Outcome& outcome) { return std::visit(StatusOf{}, outcome); }
 
 }  // namespace paddle_launch

@@ -26,14 +26,14 @@ std::optional<int> take_number(std::string_view& packet) {
 
 }  // namespace
 
-std::string pack_order(const KeeperOrder& order) {
+std::string pack_order(const IdOrder& order) {
   return fmt::format("{}\n{}", order.count, order.interface_name);
 }
 
-std::optional<KeeperOrder> unpack_order(std::string_view packet) {
+std::optional<IdOrder> unpack_order(std::string_view packet) {
   const auto count = take_number(packet);
   if (!count) return std::nullopt;
-  return KeeperOrder{*count, std::string(packet)};
+  return IdOrder{*count, std::string(packet)};
 }
 
 std::string pack_ids(const NcclIds& ids) {

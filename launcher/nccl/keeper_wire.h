@@ -16,13 +16,13 @@ enum class KeeperWord : char { Step = 's', Problem = 'p', Ids = 'i' };
 
 constexpr std::size_t kLongestPacket = 128 * 1024;
 
-struct KeeperOrder {
+struct IdOrder {
   int count = 1;
   std::string interface_name{};  // empty: NCCL's own choice
 };
 
-std::string pack_order(const KeeperOrder& order);
-std::optional<KeeperOrder> unpack_order(std::string_view packet);
+std::string pack_order(const IdOrder& order);
+std::optional<IdOrder> unpack_order(std::string_view packet);
 
 // Without the first byte.
 std::string pack_ids(const NcclIds& ids);

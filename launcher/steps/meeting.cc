@@ -61,7 +61,9 @@ TcpSettings old_settings(const JobSpec& job, const OwnNode& me) {
 
 // Every task of the step comes to the same numbers, and steps that run at once seldom do.
 TcpSettings step_settings(const SlurmStep& step, const TaskGroup& group) {
-  const std::size_t number = std::hash<std::string>{}(step.job_id + "." + step.step_id);
+  const std::string bytes = digest(fmt::format("ports of {}.{}", step.job_id, step.step_id));
+  const unsigned number =
+      static_cast<unsigned char>(bytes[0]) * 256U + static_cast<unsigned char>(bytes[1]);
   TcpSettings settings;
   settings.hub_host = step.nodes.front();
   settings.ports.resize(kHubPorts);

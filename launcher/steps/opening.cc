@@ -84,7 +84,7 @@ std::string counted(std::size_t number, std::string_view thing, std::string_view
 }  // namespace
 
 void open_the_console(const Voice& voice, const JobSpec& job, const Environment& user,
-                      const PodPlan& plan, const Remarks& remarks, const Rounds& rounds) {
+                      const PodPlan& plan, const OpeningRemarks& remarks, const Rounds& rounds) {
   if (!rounds.told.empty()) {
     for (const std::string& text : remarks.warnings) voice.warning(text);
     for (const std::string& text : remarks.notices) voice.info(text);

@@ -14,7 +14,7 @@
 
 namespace paddle_launch {
 
-struct Remarks {
+struct OpeningRemarks {
   std::vector<std::string> notices;
   std::vector<std::string> warnings;
 
@@ -24,6 +24,6 @@ struct Remarks {
 };
 
 void open_the_console(const Voice& voice, const JobSpec& job, const Environment& user,
-                      const PodPlan& plan, const Remarks& remarks, const Rounds& rounds);
+                      const PodPlan& plan, const OpeningRemarks& remarks, const Rounds& rounds);
 
 }  // namespace paddle_launch

@@ -34,7 +34,7 @@ StopCause cause_of(const Outcome& outcome, const ProcessPlan& plan, int node) {
 }
 
 // --elastic_pre_hook: what it says is shown, and a failure of it is no reason not to train.
-void run_hook(const Job& job, const PodPlan& plan, Remarks& remarks) {
+void run_hook(const Job& job, const PodPlan& plan, OpeningRemarks& remarks) {
   const auto& elastic = job.command.job.elastic;
   if (!elastic || elastic->pre_hook.empty()) return;
   const EndOnSignal waiting(job.loop, job.signals, "before the round began");
@@ -68,7 +68,7 @@ int print_plan(const JobSpec& job, const ProcessPlan& plan) {
   return print_out(text) ? 0 : 1;
 }
 
-RoundEnd play(const Job& job, const Readiness& ready, const Met& met, Remarks remarks,
+RoundEnd play(const Job& job, const Readiness& ready, const Met& met, OpeningRemarks remarks,
               Rounds& rounds) {
   const JobSpec& spec = job.command.job;
   rounds.state = met.round;

@@ -30,7 +30,7 @@ struct Job {
 };
 
 // What fails here is told to the others before it is thrown.
-RoundEnd play(const Job& job, const Readiness& ready, const Met& met, Remarks remarks,
+RoundEnd play(const Job& job, const Readiness& ready, const Met& met, OpeningRemarks remarks,
               Rounds& rounds);
 
 // --dry_run. Returns the exit status.

@@ -218,7 +218,7 @@ RoundEnd see_through(Stage& stage, const JobSpec& job, const PodPlan& plan, Stop
 }  // namespace
 
 RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& env,
-                   const Machine& here, const PodPlan& plan, const Remarks& remarks,
+                   const Machine& here, const PodPlan& plan, const OpeningRemarks& remarks,
                    const rlimit& open_files_given) {
   const ProcessPlan& processes = plan.processes;
   const SteadyTime started = std::chrono::steady_clock::now();

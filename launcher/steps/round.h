@@ -39,7 +39,7 @@ struct RoundEnd {
 
 // Trainers get back the limit on open files that we were given.
 RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& env,
-                   const Machine& here, const PodPlan& plan, const Remarks& remarks,
+                   const Machine& here, const PodPlan& plan, const OpeningRemarks& remarks,
                    const rlimit& open_files_given);
 
 }  // namespace paddle_launch
