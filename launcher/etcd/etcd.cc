@@ -33,6 +33,10 @@ constexpr milliseconds kLastBreath{500};
 constexpr milliseconds kBetweenKeepers{1000};
 constexpr milliseconds kToEndAlone{2000};
 
+EtcdProblem about_this_node(std::string text) {
+  return {EtcdProblem::Kind::Explained, std::move(text)};
+}
+
 }  // namespace
 
 Etcd::Etcd(EventLoop& loop, const EtcdSpec& spec, const std::string& prefix,
@@ -68,7 +72,8 @@ void Etcd::restart() {
     start();
   } catch (const std::system_error& error) {
     next_.set(kBetweenKeepers, [this] { restart(); });
-    tell_connection(fmt::format("no process could be made to talk to etcd: {}", error.what()));
+    tell_connection(
+        about_this_node(fmt::format("no process could be made to talk to etcd: {}", error.what())));
   }
 }
 
@@ -144,7 +149,7 @@ void Etcd::take(const std::string& frame) {
   }
 }
 
-void Etcd::tell_connection(const std::string& problem) {
+void Etcd::tell_connection(const EtcdProblem& problem) {
   if (problem_ == problem) return;
   problem_ = problem;
   events_.connection(problem);
@@ -159,14 +164,14 @@ void Etcd::explain_the_end() {
   }
   next_.set(kBetweenKeepers, [this] { restart(); });
   refusal_.set(milliseconds(0), [this] { refuse_all(); });
-  tell_connection(
-      fmt::format("the process that talks to etcd ended{}; another one is started", how));
+  tell_connection(about_this_node(
+      fmt::format("the process that talks to etcd ended{}; another one is started", how)));
 }
 
 void Etcd::refuse_all() {
   refusal_.stop();
   const EtcdAnswer answer{.problem = is_closed_ ? "the connection to etcd was closed"
-                                                : problem_.value_or("")};
+                                                : problem_.value_or(EtcdProblem{}).text};
   // Only those that are there now: a callback may ask again at once.
   for (std::size_t left = waiting_.size(); left > 0 && !waiting_.empty(); --left) {
     const Answered answered = std::move(waiting_.front());

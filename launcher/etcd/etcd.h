@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/etcd/etcd_problem.h"
 #include "launcher/etcd/frame_pipe.h"
 #include "launcher/etcd/keeper_orders.h"
 #include "launcher/job/elastic_spec.h"
@@ -67,9 +68,8 @@ struct EtcdAnswer {
 struct EtcdEvents {
   // All keys of the prefix, whenever one of them changed and once at the start.
   std::function<void(const std::vector<EtcdEntry>&)> changed;
-  // Told when it changes, and once at the start. Empty: the server answers. Otherwise what was
-  // tried and why it failed, with the server's address.
-  std::function<void(const std::string& problem)> connection;
+  // Told when it changes, and once at the start.
+  std::function<void(const EtcdProblem& problem)> connection;
 };
 
 inline constexpr std::chrono::seconds kToFindTheServer{10};
@@ -110,7 +110,7 @@ class Etcd {
   void deliver();
   void take(const std::string& frame);
   void explain_the_end();
-  void tell_connection(const std::string& problem);
+  void tell_connection(const EtcdProblem& problem);
   void refuse_all();
   void let_go();
 
@@ -120,7 +120,7 @@ class Etcd {
   pid_t pid_ = -1;  // -1: there is none now
   FramePipe keeper_;
   std::deque<Answered> waiting_;        // the oldest first
-  std::optional<std::string> problem_;  // as told last
+  std::optional<EtcdProblem> problem_;  // as told last
   bool is_closed_ = false;
   Alarm rest_;     // frames that came with one whose callback threw
   Alarm refusal_;  // of changes that nobody can carry out

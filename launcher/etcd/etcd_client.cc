@@ -13,6 +13,7 @@
 namespace paddle_launch {
 namespace {
 
+using Kind = EtcdProblem::Kind;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
@@ -24,6 +25,7 @@ struct EtcdClient::Open {
   std::size_t tried = 0;
   std::size_t server = 0;          // asked now
   bool has_renewed = false;        // the token
+  bool has_remedy = false;         // one of the reasons names one
   std::vector<std::string> why{};  // of each server in the order of the endpoints; empty: not tried
 };
 
@@ -77,8 +79,10 @@ void EtcdClient::authenticate(const OpenCall& open, milliseconds timeout) {
 }
 
 void EtcdClient::take_token(const OpenCall& open, const HttpReply& reply) {
+  open->has_remedy = open->has_remedy || reply.has_remedy;
   if (!reply.has_come) return try_next(open, open->server, reply.problem);
   const Judgement judgement = judge(reply.status, reply.body);
+  open->has_remedy = open->has_remedy || judgement.has_remedy;
   if (judgement.verdict == Verdict::AuthIsOff) {
     auth_is_off_ = true;
     return try_one(open);
@@ -95,11 +99,13 @@ void EtcdClient::take_token(const OpenCall& open, const HttpReply& reply) {
 
 void EtcdClient::take_reply(const OpenCall& open, const HttpReply& reply) {
   const bool may_go_on = open->call.may_repeat || !reply.was_sent;
+  open->has_remedy = open->has_remedy || reply.has_remedy;
   if (!reply.has_come) {
     if (!may_go_on) open->tried = spec_.endpoints.size();
     return try_next(open, open->server, reply.problem);
   }
   const Judgement judgement = judge(reply.status, reply.body);
+  open->has_remedy = open->has_remedy || judgement.has_remedy;
   switch (judgement.verdict) {
     case Verdict::Fine:
       return open->done({.is_fine = true, .body = reply.body});
@@ -129,11 +135,17 @@ void EtcdClient::try_next(const OpenCall& open, std::size_t server, const std::s
   std::vector<std::string> why;
   std::copy_if(open->why.begin(), open->why.end(), std::back_inserter(why),
                [](const std::string& one) { return !one.empty(); });
-  open->done({.is_unreachable = true, .problem = fmt::format("{}", fmt::join(why, "; "))});
+  open->done({.is_unreachable = true,
+              .kind = open->has_remedy ? Kind::Explained : Kind::Unexplained,
+              .problem = fmt::format("{}", fmt::join(why, "; "))});
 }
 
 void EtcdClient::refuse(const OpenCall& open, std::size_t server, const Judgement& judgement) {
+  const bool lets_nobody_in = judgement.verdict == Verdict::WrongPassword ||
+                              judgement.verdict == Verdict::NeedsUser ||
+                              judgement.verdict == Verdict::Denied;
   open->done({.is_lease_gone = judgement.verdict == Verdict::LeaseGone,
+              .kind = lets_nobody_in ? Kind::Refusal : Kind::Unexplained,
               .problem = fmt::format("{}: {}", spec_.endpoints[server], words_of(judgement))});
 }
 

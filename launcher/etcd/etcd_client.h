@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "launcher/etcd/etcd_problem.h"
 #include "launcher/etcd/gateway_answers.h"
 #include "launcher/etcd/http.h"
 #include "launcher/job/elastic_spec.h"
@@ -36,6 +37,7 @@ struct EtcdReply {
   bool is_unreachable = false;  // no server answered as it should
   bool is_lease_gone = false;
   std::string body{};
+  EtcdProblem::Kind kind = EtcdProblem::Kind::None;
   std::string problem{};  // with the address
 };
 

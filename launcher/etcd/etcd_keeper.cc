@@ -25,7 +25,7 @@ EtcdKeeper::EtcdKeeper(FramePipe& launcher, const KeeperOrders& orders)
       watch_(client_, orders.prefix,
              {.changed = [this] { has_news_ = true; },
               .connection =
-                  [this](const std::string& problem) {
+                  [this](const EtcdProblem& problem) {
                     launcher_.push(pack_connection(problem));
                     if (!problem.empty()) return;
                     pod_.ask_soon();

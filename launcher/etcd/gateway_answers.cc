@@ -128,18 +128,19 @@ Judgement judge(int http_status, std::string_view body) {
   if (answer.is_object()) {
     std::string words = tame(error_in(answer));
     const Verdict verdict = verdict_of(words);
-    if (!words.empty()) return {verdict, std::move(words)};
-    if (http_status == kGood) return {Verdict::Fine, {}};
+    if (!words.empty()) return {verdict, std::move(words), false};
+    if (http_status == kGood) return {.verdict = Verdict::Fine};
   }
   // Go's own answer to plain HTTP at a port for TLS.
   if (body.find("HTTP request to an HTTPS server") != std::string_view::npos) {
     return {Verdict::NotEtcd,
-            "speaks TLS; write https:// before the address or give --etcd_cacert=FILE"};
+            "speaks TLS; write https:// before the address or give --etcd_cacert=FILE", true};
   }
   return {Verdict::NotEtcd,
           http_status == kGood
               ? std::string("answers, but not as etcd does (no JSON)")
-              : fmt::format("answers, but not as etcd does (HTTP {})", http_status)};
+              : fmt::format("answers, but not as etcd does (HTTP {})", http_status),
+          false};
 }
 
 std::optional<RangeAnswer> read_range(std::string_view body, std::string_view prefix) {

@@ -28,7 +28,8 @@ enum class Verdict {
 
 struct Judgement {
   Verdict verdict = Verdict::NotEtcd;
-  std::string words{};  // etcd's own, or what is odd about the answer
+  std::string words{};      // etcd's own, or what is odd about the answer
+  bool has_remedy = false;  // the words name one
 };
 
 Judgement judge(int http_status, std::string_view body);

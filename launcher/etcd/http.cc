@@ -204,11 +204,13 @@ HttpReply Http::reply_of(Transfer& transfer, CURLcode code) const {
   auto took = std::chrono::duration_cast<milliseconds>(steady_clock::now() - transfer.start);
   // On a busy node we may come late.
   if (transfer.request.timeout.count() > 0) took = std::min(took, transfer.request.timeout);
-  reply.problem = transport_problem({.code = code,
-                                     .os_error = static_cast<int>(error),
-                                     .took = took,
-                                     .tls = spec_.tls,
-                                     .words = words});
+  const TransportFailure failure{.code = code,
+                                 .os_error = static_cast<int>(error),
+                                 .took = took,
+                                 .tls = spec_.tls,
+                                 .words = words};
+  reply.problem = transport_problem(failure);
+  reply.has_remedy = names_a_remedy(failure);
   return reply;
 }
 

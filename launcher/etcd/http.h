@@ -31,7 +31,8 @@ struct HttpReply {
   bool was_sent = false;  // at least a part of the request
   int status = 0;
   std::string body{};
-  std::string problem{};  // why it has not come
+  std::string problem{};    // why it has not come
+  bool has_remedy = false;  // the problem names one
 };
 
 class Http {

@@ -39,7 +39,7 @@ void limit_the_time_without_the_launcher() {
 
 // Without libcurl: every change is answered, with the reason.
 void only_answer(FramePipe& launcher, const std::string& problem) {
-  launcher.push(pack_connection(problem));
+  launcher.push(pack_connection({EtcdProblem::Kind::Explained, problem}));
   for (bool goes_on = true; goes_on;) {
     const auto events = static_cast<short>(POLLIN | (launcher.has_backlog() ? POLLOUT : 0));
     pollfd waiting{launcher.fd(), events, 0};

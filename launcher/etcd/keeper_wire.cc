@@ -140,13 +140,17 @@ std::optional<CloseOrder> unpack_close(std::string_view frame) {
   return fields.whole(order);
 }
 
-std::string pack_connection(std::string_view problem) {
-  return KeeperFieldWriter(EtcdWord::Connection).text(problem).take();
+std::string pack_connection(const EtcdProblem& problem) {
+  return KeeperFieldWriter(EtcdWord::Connection)
+      .number(static_cast<std::int64_t>(problem.kind))
+      .text(problem.text)
+      .take();
 }
 
-std::optional<std::string> unpack_connection(std::string_view frame) {
+std::optional<EtcdProblem> unpack_connection(std::string_view frame) {
   KeeperFieldReader fields(frame);
-  std::string problem = fields.text();
+  EtcdProblem problem{.kind = static_cast<EtcdProblem::Kind>(fields.number())};
+  problem.text = fields.text();
   return fields.whole(std::move(problem));
 }
 

@@ -34,7 +34,7 @@ struct CloseOrder {
 std::string pack_change(const EtcdChange& change);
 std::string pack_adoption(std::int64_t lease);
 std::string pack_close(const CloseOrder& order);
-std::string pack_connection(std::string_view problem);
+std::string pack_connection(const EtcdProblem& problem);
 std::string pack_entries(const std::vector<EtcdEntry>& entries);
 std::string pack_answer(const EtcdAnswer& answer);
 std::string pack_leases(const HeldLeases& leases);
@@ -43,7 +43,7 @@ std::string pack_leases(const HeldLeases& leases);
 std::optional<EtcdChange> unpack_change(std::string_view fields);
 std::optional<std::int64_t> unpack_adoption(std::string_view fields);
 std::optional<CloseOrder> unpack_close(std::string_view fields);
-std::optional<std::string> unpack_connection(std::string_view fields);
+std::optional<EtcdProblem> unpack_connection(std::string_view fields);
 std::optional<std::vector<EtcdEntry>> unpack_entries(std::string_view fields);
 std::optional<EtcdAnswer> unpack_answer(std::string_view fields);
 std::optional<HeldLeases> unpack_leases(std::string_view fields);

@@ -29,7 +29,7 @@ std::vector<EtcdEntry> PrefixWatch::entries() const {
   return all;
 }
 
-void PrefixWatch::tell_connection(const std::string& problem) {
+void PrefixWatch::tell_connection(const EtcdProblem& problem) {
   if (problem_ == problem) return;
   problem_ = problem;
   events_.connection(problem);
@@ -79,9 +79,11 @@ void PrefixWatch::take_look(const EtcdReply& reply) {
     return;
   }
   next_look_ = steady_clock::now() + kBetweenLooks;
-  tell_connection(reply.is_fine
-                      ? client_.with_address("answers, but not as etcd does (no list of keys)")
-                      : reply.problem);
+  tell_connection(
+      reply.is_fine
+          ? EtcdProblem{EtcdProblem::Kind::Unexplained,
+                        client_.with_address("answers, but not as etcd does (no list of keys)")}
+          : EtcdProblem{reply.kind, reply.problem});
 }
 
 void PrefixWatch::take_picture(const RangeAnswer& range) {

@@ -18,7 +18,7 @@ namespace paddle_launch {
 struct PrefixEvents {
   std::function<void()> changed;  // entries(); and once after the first look
   // Told when it changes, and once at the start; empty: the server answers.
-  std::function<void(const std::string& problem)> connection;
+  std::function<void(const EtcdProblem& problem)> connection;
 };
 
 class PrefixWatch {
@@ -43,14 +43,14 @@ class PrefixWatch {
   void take_line(std::string_view line);
   void apply(const std::vector<WatchEvent>& events);
   void close_stream();
-  void tell_connection(const std::string& problem);
+  void tell_connection(const EtcdProblem& problem);
 
   EtcdClient& client_;
   std::string prefix_;
   PrefixEvents events_;
   std::map<std::string, EtcdEntry> picture_;
   bool has_picture_ = false;
-  std::optional<std::string> problem_;  // nothing: not known yet
+  std::optional<EtcdProblem> problem_;  // nothing: not known yet
   bool is_looking_ = false;
   bool is_stopped_ = false;
   Moment last_look_{};

@@ -20,6 +20,23 @@ std::string words_of_system(int error) {
 
 }  // namespace
 
+bool names_a_remedy(const TransportFailure& failure) {
+  switch (failure.code) {
+    case CURLE_GOT_NOTHING:
+      return !failure.tls;
+    case CURLE_COULDNT_CONNECT:
+      return failure.os_error == 0 && failure.tls;
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_WRITE_ERROR:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_WEIRD_SERVER_REPLY:
+      return false;
+    default:
+      return failure.tls;
+  }
+}
+
 std::string transport_problem(const TransportFailure& failure) {
   switch (failure.code) {
     case CURLE_COULDNT_RESOLVE_HOST:

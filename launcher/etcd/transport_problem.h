@@ -19,5 +19,7 @@ struct TransportFailure {
 };
 
 std::string transport_problem(const TransportFailure& failure);
+// Whether these words say what to do: what is wrong may be the way to speak, not the way there.
+bool names_a_remedy(const TransportFailure& failure);
 
 }  // namespace paddle_launch

@@ -49,7 +49,7 @@ class Elastic {
   void throw_if_stopped() const;
   Connections find_hub();
   std::unique_ptr<Link> dial(const BookedPod& hub);
-  void take_dial_failure(const BookedPod& hub, const std::string& why);
+  void take_dial_failure(const BookedPod& hub, const DialFailure& failure);
   std::optional<Met> gather(Connections connections, OfferMessage mine, const NextRound& next,
                             int before, const GiftMaker& gift);
   std::optional<Met> join(Connections connections, OfferMessage mine);

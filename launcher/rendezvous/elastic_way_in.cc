@@ -92,33 +92,33 @@ std::unique_ptr<Link> Elastic::dial(const BookedPod& hub) {
   const auto address = address_of(hub.host);
   if (!address) return nullptr;
   std::unique_ptr<Link> found;
-  std::string why;
+  std::optional<DialFailure> failed;
   const auto self = parse_ipv4(host_);
   const std::optional<std::uint32_t> from = self && is_loopback(*self) ? self : std::nullopt;
   const Dialer dialer(loop_, settings_.identity, {{*address, hub.port}}, from,
                       {.found = [&](std::unique_ptr<Link> link) { found = std::move(link); },
-                       .failed = [&](const DialFailure& failure) { why = failure.why; }});
+                       .failed = [&](const DialFailure& failure) { failed = failure; }});
   // Nobody is waited for who was struck out meanwhile.
   bool is_struck_out = false;
   register_->on_change([this, &hub, &is_struck_out] {
     const BookedPod* const leader = register_->leader();
     is_struck_out = leader == nullptr || leader->name != hub.name;
   });
-  loop_.run_until([&] { return found || !why.empty() || is_struck_out; });
+  loop_.run_until([&] { return found || failed || is_struck_out; });
   register_->on_change({});
-  if (!why.empty()) dial_problem_ = why;
-  if (!found && !why.empty()) take_dial_failure(hub, why);
+  if (failed) take_dial_failure(hub, *failed);
   return found;
 }
 
 // A port that refuses belongs to a dead launcher: nobody has to wait until its lease is over. So
 // does the hub that we have lost and cannot reach again. Any other may be busy, or behind a network
 // that fails for us alone.
-void Elastic::take_dial_failure(const BookedPod& hub, const std::string& why) {
+void Elastic::take_dial_failure(const BookedPod& hub, const DialFailure& failure) {
+  dial_problem_ = failure.why;
   // A loopback address is another machine to each machine.
   const auto address = parse_ipv4(hub.host);
   if (address && is_loopback(*address) && hub.machine != settings_.job.machine) return;
-  const bool is_dead = why == connection_problem(ECONNREFUSED) || hub.name == lost_hub_;
+  const bool is_dead = failure.is_refused || hub.name == lost_hub_;
   if (is_dead) register_->expel(hub.name);
 }
 

@@ -29,7 +29,7 @@ JobRegister::JobRegister(EventLoop& loop, RegisterSettings settings)
   etcd_.emplace(
       loop, settings_.spec.etcd, prefix_of(settings_.job_id), settings_.spec.ttl,
       EtcdEvents{.changed = [this](const auto& entries) { take(entries); },
-                 .connection = [this](const std::string& problem) { take_connection(problem); }});
+                 .connection = [this](const EtcdProblem& problem) { take_connection(problem); }});
 }
 
 void JobRegister::open(const std::string& host, int port) {
@@ -37,7 +37,7 @@ void JobRegister::open(const std::string& host, int port) {
   pod_.pid = getpid();
   wants_entry_ = true;
   mind_own_entry();
-  wait_until([this] { return belongs_ || !refusal_.empty() || is_refusal(problem_); },
+  wait_until([this] { return belongs_ || !refusal_.empty() || problem_.is_refusal(); },
              kToFindTheServer);
   if (belongs_) return;
   if (!refusal_.empty()) throw UsageError(refusal_);
@@ -70,7 +70,7 @@ void JobRegister::warn(const std::string& line) const {
   if (warning_) warning_(line);
 }
 
-void JobRegister::take_connection(const std::string& problem) {
+void JobRegister::take_connection(const EtcdProblem& problem) {
   problem_ = problem;
   if (problem_.empty()) {
     silent_.stop();
@@ -83,7 +83,7 @@ void JobRegister::take_connection(const std::string& problem) {
           fmt::format("etcd has not answered for {} s ({}); what runs goes on, and nodes can "
                       "neither come nor go "
                       "until it is back",
-                      settings_.spec.ttl.count(), problem_));
+                      settings_.spec.ttl.count(), problem_.text));
     });
   }
   if (changed_) changed_();

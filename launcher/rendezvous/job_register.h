@@ -50,7 +50,7 @@ class JobRegister {
   // Called whenever the book or the connection changed; replaces the one before.
   void on_change(std::function<void()> callback) { changed_ = std::move(callback); }
   // What is wrong with the server, and since when; empty: it answers.
-  const std::string& problem() const { return problem_; }
+  const std::string& problem() const { return problem_.text; }
   // Called when the server has been silent for longer than the leases last, when it is back, and
   // once when somebody else has written into the job's keys.
   void on_warning(std::function<void(const std::string& line)> callback) {
@@ -76,7 +76,7 @@ class JobRegister {
 
  private:
   void take(const std::vector<EtcdEntry>& entries);
-  void take_connection(const std::string& problem);
+  void take_connection(const EtcdProblem& problem);
   void warn(const std::string& line) const;
   void restore(const JobBook& before);
   void expel_predecessors();
@@ -94,7 +94,7 @@ class JobRegister {
   RegisterSettings settings_;
   JobBook book_;
   bool was_read_ = false;
-  std::string problem_;
+  EtcdProblem problem_;
   BookedPod pod_;
   std::string secret_;
   bool belongs_ = false;  // was booked once

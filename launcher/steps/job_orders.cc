@@ -37,14 +37,14 @@ class Visit {
                      book_ = read_book(entries);
                      was_read_ = true;
                    },
-               .connection = [this](const std::string& problem) { problem_ = problem; }}) {}
+               .connection = [this](const EtcdProblem& problem) { problem_ = problem; }}) {}
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
   ~Visit() { etcd_.close(false, kToLeaveTheServer); }
 
   // The book of a job that is there.
   const JobBook& open() {
-    run_until(loop_, kToFindTheServer, [this] { return was_read_ || is_refusal(problem_); });
+    run_until(loop_, kToFindTheServer, [this] { return was_read_ || problem_.is_refusal(); });
     if (!was_read_) {
       throw NodeMissing(why_etcd_is_no_use(order_.etcd, problem_, kToFindTheServer));
     }
@@ -78,7 +78,7 @@ class Visit {
   const JobOrder& order_;
   JobBook book_;
   bool was_read_ = false;
-  std::string problem_;
+  EtcdProblem problem_;
   EventLoop loop_;
   Etcd etcd_;
 };

@@ -255,7 +255,7 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
               processes.nodes,
               [&](const OpenedLogs& logs) {
                 ties.rounds.is_running = true;
-                Remarks said = remarks;
+                OpeningRemarks said = remarks;
                 said.add_warnings(logs.warnings);
                 open_the_console(voice, job, env, plan, said, ties.rounds);
                 console.follow(logs.begins);

@@ -138,7 +138,7 @@ TEST_F(EtcdTest, ACallbackThatEndsTheWaitLosesNothingOfWhatCameWithIt) {
   Etcd etcd(loop, spec(), prefix(), seconds(60),
             {.changed = [&](const auto&) { ++pictures; },
              .connection =
-                 [&](const std::string&) {
+                 [&](const EtcdProblem&) {
                    is_connected = true;
                    loop.end_wait(std::make_exception_ptr(std::runtime_error("refused")));
                  }});

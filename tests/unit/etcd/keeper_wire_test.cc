@@ -39,7 +39,8 @@ TEST(KeeperWire, GivesBackWhatWasPacked) {
   const HeldLeases leases{.pod = -5, .job = 6, .job_is_ours = true};
   EXPECT_EQ(unpack_leases(fields_of(pack_leases(leases))), leases);
   EXPECT_EQ(unpack_adoption(fields_of(pack_adoption(77))), 77);
-  EXPECT_EQ(unpack_connection(fields_of(pack_connection("down"))), "down");
+  const EtcdProblem down{EtcdProblem::Kind::Refusal, "down"};
+  EXPECT_EQ(unpack_connection(fields_of(pack_connection(down))), down);
   EXPECT_EQ(unpack_answer(fields_of(pack_answer({.done = true})))->done, true);
   EXPECT_EQ(unpack_answer(fields_of(pack_answer({.problem = "no"})))->problem, "no");
   const auto close = unpack_close(

@@ -22,13 +22,14 @@ class Observer {
   explicit Observer(const EtcdSpec& spec, const std::string& prefix = "/test/",
                     std::chrono::seconds ttl = std::chrono::seconds(60))
       : etcd(std::in_place, loop, spec, prefix, ttl,
-             EtcdEvents{.changed =
-                            [this](const std::vector<EtcdEntry>& all) {
-                              entries = all;
-                              ++pictures;
-                            },
-                        .connection =
-                            [this](const std::string& problem) { problems.push_back(problem); }}) {}
+             EtcdEvents{
+                 .changed =
+                     [this](const std::vector<EtcdEntry>& all) {
+                       entries = all;
+                       ++pictures;
+                     },
+                 .connection =
+                     [this](const EtcdProblem& problem) { problems.push_back(problem.text); }}) {}
 
   bool wait_until(const std::function<bool()>& is_so, std::chrono::milliseconds patience = kLong) {
     return run_until(loop, patience, is_so);
