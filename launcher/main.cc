@@ -89,7 +89,8 @@ int main(int argc, char** argv) {
     const auto report = paddle_launch::typed_report(arguments);
     if (report && writes_report(failure)) {
       paddle_launch::write_report_file(
-          *report, paddle_launch::launch_report(failure.kind, failure.status, failure.text));
+          *report,
+          paddle_launch::launch_report(key_of(failure.kind), failure.status, failure.text));
     }
     return tell(program, failure);
   }

@@ -102,7 +102,7 @@ BoardEnd run(const Caller& caller, const OwnFunction& own, const SpawnOptions& o
   } catch (...) {
     const LaunchFailure failure = failure_of(std::current_exception());
     return {.status = failure.status,
-            .was_stopped = failure.kind == "interrupted",
+            .was_stopped = failure.kind == LaunchFailure::Kind::Interrupted,
             .text = failure.text};
   }
 }

@@ -25,8 +25,21 @@ std::string with_remedy(const std::system_error& error) {
 
 }  // namespace
 
+std::string_view key_of(LaunchFailure::Kind kind) {
+  switch (kind) {
+    case LaunchFailure::Kind::Interrupted:
+      return "interrupted";
+    case LaunchFailure::Kind::NodesChanged:
+      return "nodes_changed";
+    case LaunchFailure::Kind::LaunchFailed:
+      break;
+  }
+  return "launch_failed";
+}
+
 LaunchFailure failure_of(const std::exception_ptr& problem) {
   using Told = LaunchFailure::Told;
+  using Kind = LaunchFailure::Kind;
   try {
     std::rethrow_exception(problem);
   } catch (const UsageError& error) {
@@ -39,9 +52,9 @@ LaunchFailure failure_of(const std::exception_ptr& problem) {
     return {.status = kSignalBase + error.signal,
             .text = error.what(),
             .told = Told::OnceForAllTasks,
-            .kind = "interrupted"};
+            .kind = Kind::Interrupted};
   } catch (const NoLongerNeeded& reason) {
-    return {.status = 0, .text = reason.what(), .told = Told::AsRemark, .kind = "nodes_changed"};
+    return {.status = 0, .text = reason.what(), .told = Told::AsRemark, .kind = Kind::NodesChanged};
   } catch (const NodeMissing& error) {
     return {.status = kNodeMissingStatus, .text = error.what()};
   } catch (const std::system_error& error) {

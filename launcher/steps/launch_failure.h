@@ -12,12 +12,16 @@ namespace paddle_launch {
 
 struct LaunchFailure {
   enum class Told { AsError, OnceForAllTasks, AsRemark, Already };
+  enum class Kind { LaunchFailed, Interrupted, NodesChanged };
 
   int status = kLaunchErrorStatus;
   std::string text{};
   Told told = Told::AsError;
-  std::string_view kind = "launch_failed";  // in the report
+  Kind kind = Kind::LaunchFailed;
 };
+
+// As the report has it.
+std::string_view key_of(LaunchFailure::Kind kind);
 
 LaunchFailure failure_of(const std::exception_ptr& problem);
 
