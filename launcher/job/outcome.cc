@@ -17,7 +17,7 @@ struct StatusOf {
     return failed.first.signal != 0 ? kSignalBase + failed.first.signal : failed.first.code;
   }
   int operator()(const NotStarted& not_started) const {
-    if (!not_started.exec) return kLaunchErrorStatus;
+    if (not_started.step != NotStarted::Step::Execute) return kLaunchErrorStatus;
     return not_started.error == ENOENT ? kNotFound : kCannotExecute;
   }
   int operator()(const Interrupted& interrupted) const { return kSignalBase + interrupted.signal; }

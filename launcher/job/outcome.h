@@ -39,12 +39,13 @@ struct Failed {
   bool operator==(const Failed&) const = default;
 };
 
-// A process could not be started at all: fork or exec refused.
+// A process could not be started at all.
 struct NotStarted {
+  enum class Step { Fork, OpenLog, Execute };
+
   int worker = 0;
-  int error = 0;       // errno
-  bool exec = false;   // the program itself could not be executed (126/127), not the fork
-  std::string step{};  // "fork", "open log/workerlog.3", …
+  int error = 0;  // errno
+  Step step = Step::Fork;
   bool operator==(const NotStarted&) const = default;
 };
 

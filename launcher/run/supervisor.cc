@@ -41,8 +41,7 @@ ProcessExit exit_of(const GuardReport& report) {
 NotStarted not_started(const GuardReport& report) {
   return {.worker = report.worker,
           .error = report.error,
-          .exec = report.exec,
-          .step = report.exec ? "execute" : "fork"};
+          .step = report.exec ? NotStarted::Step::Execute : NotStarted::Step::Fork};
 }
 
 }  // namespace

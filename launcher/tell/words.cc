@@ -16,6 +16,8 @@
 namespace paddle_launch {
 namespace {
 
+using Step = NotStarted::Step;
+
 constexpr int kKilledBySigkill = 137;
 
 const ProcessSpec& spec_of(int worker, const ProcessPlan& plan) {
@@ -36,21 +38,33 @@ std::string oom_hint(long oom_kills) {
 }
 
 std::string remedy(const NotStarted& problem) {
-  if (problem.exec && problem.error == ENOEXEC) {
+  if (problem.step == Step::Execute && problem.error == ENOEXEC) {
     return "the file has no #! line; add one, or give it the ending .py if it is Python";
   }
-  if (problem.exec && problem.error == ENOENT)
+  if (problem.step == Step::Execute && problem.error == ENOENT)
     return "the file or the interpreter in its #! line is missing; correct the one that is wrong";
-  if (problem.exec && problem.error == E2BIG)
+  if (problem.step == Step::Execute && problem.error == E2BIG)
     return "arguments and environment are too long for the kernel; shorten them";
-  if (!problem.exec && problem.error == EAGAIN) {
+  if (problem.step != Step::Execute && problem.error == EAGAIN) {
     return "a limit on processes was reached: RLIMIT_NPROC (ulimit -u), pids.max of the cgroup, or "
            "the kernel's threads-max; raise it or start fewer trainers";
   }
-  if (!problem.exec && problem.error == ENOMEM)
+  if (problem.step != Step::Execute && problem.error == ENOMEM)
     return "the machine is out of memory; start fewer processes, or free some of it";
-  if (problem.step == "open the log") return "make it writable, or choose another --log_dir";
+  if (problem.step == Step::OpenLog) return "make it writable, or choose another --log_dir";
   return "the job cannot go on without it";
+}
+
+std::string what_failed(const NotStarted& problem, const ProcessPlan& plan) {
+  switch (problem.step) {
+    case Step::Execute:
+      return "execute " + plan.program;
+    case Step::OpenLog:
+      return "open the log " + spec_of(problem.worker, plan).log_path;
+    case Step::Fork:
+      break;
+  }
+  return "fork";
 }
 
 struct Describe {
@@ -122,11 +136,8 @@ std::string describe(const ProcessExit& exit, long oom_kills) {
 
 std::string describe(const NotStarted& problem, const ProcessPlan& plan) {
   const ProcessSpec& spec = spec_of(problem.worker, plan);
-  const std::string object = problem.exec             ? " " + plan.program
-                             : problem.step == "fork" ? ""
-                                                      : " " + spec.log_path;
-  return fmt::format("{}{} could not be started: {}{}: {}; {}", name_of_spec(spec), on_host(plan),
-                     problem.step, object, std::strerror(problem.error), remedy(problem));
+  return fmt::format("{}{} could not be started: {}: {}; {}", name_of_spec(spec), on_host(plan),
+                     what_failed(problem, plan), std::strerror(problem.error), remedy(problem));
 }
 
 std::string describe(const Outcome& verdict, const ProcessPlan& plan, long oom_kills) {

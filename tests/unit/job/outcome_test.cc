@@ -21,9 +21,9 @@ TEST(ExitStatus, AddsTheSignalTo128) {
 }
 
 TEST(ExitStatus, TellsMissingProgramsFromUnusableOnes) {
-  EXPECT_EQ(exit_status(NotStarted{.error = ENOENT, .exec = true}), 127);
-  EXPECT_EQ(exit_status(NotStarted{.error = ENOEXEC, .exec = true}), 126);
-  EXPECT_EQ(exit_status(NotStarted{.error = EAGAIN, .exec = false}), 1);
+  EXPECT_EQ(exit_status(NotStarted{.error = ENOENT, .step = NotStarted::Step::Execute}), 127);
+  EXPECT_EQ(exit_status(NotStarted{.error = ENOEXEC, .step = NotStarted::Step::Execute}), 126);
+  EXPECT_EQ(exit_status(NotStarted{.error = EAGAIN}), 1);
   EXPECT_EQ(exit_status(GuardLost{}), 1);
   EXPECT_EQ(exit_status(LauncherFailed{"a bug"}), 1);
 }

@@ -59,10 +59,11 @@ TEST(ServersPolicy, NothingIsStartedAfterAVerdict) {
 TEST(ServersPolicy, AWorkerThatCannotBeStartedLeavesThoseBeforeIt) {
   StopPolicy policy = policy_with_server();
   policy.rest_started();
-  EXPECT_EQ(policy.not_started({.worker = 2, .error = EAGAIN, .step = "fork"}), Order::Stop);
+  EXPECT_EQ(policy.not_started({.worker = 2, .error = EAGAIN, .step = NotStarted::Step::Fork}),
+            Order::Stop);
   EXPECT_EQ(policy.alive(), 2);
   StopPolicy first_wave = policy_with_server();
-  first_wave.not_started({.worker = 0, .error = EAGAIN, .step = "fork"});
+  first_wave.not_started({.worker = 0, .error = EAGAIN, .step = NotStarted::Step::Fork});
   EXPECT_EQ(first_wave.alive(), 0);
 }
 

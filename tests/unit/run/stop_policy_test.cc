@@ -62,7 +62,8 @@ TEST(StopPolicy, AnInterruptAfterTermIsTheFirstOfItsKind) {
 
 TEST(StopPolicy, AProcessThatCannotBeStartedStopsTheOthers) {
   StopPolicy policy(2);
-  EXPECT_EQ(policy.not_started({.worker = 1, .error = EAGAIN, .step = "fork"}), Order::Stop);
+  EXPECT_EQ(policy.not_started({.worker = 1, .error = EAGAIN, .step = NotStarted::Step::Fork}),
+            Order::Stop);
   EXPECT_EQ(exit_status(policy.outcome()), 1);
   EXPECT_EQ(policy.alive(), 1) << "only the one before it was started";
 }

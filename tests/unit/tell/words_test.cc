@@ -42,9 +42,11 @@ TEST(DescribeOutcome, NamesAServer) {
   plan.processes[3] = {.role = Role::Server, .rank = 1};
   EXPECT_EQ(describe(Outcome(Failed{{.worker = 3, .code = 7}}), plan),
             "server 1 failed: exit code 7");
-  EXPECT_EQ(describe(Outcome(NotStarted{.worker = 3, .error = EAGAIN, .step = "fork"}), plan)
-                .rfind("server 1 could not be started", 0),
-            0U);
+  EXPECT_EQ(
+      describe(Outcome(NotStarted{.worker = 3, .error = EAGAIN, .step = NotStarted::Step::Fork}),
+               plan)
+          .rfind("server 1 could not be started", 0),
+      0U);
 }
 
 TEST(DescribeExit, SaysCodeSignalAndCore) {
@@ -88,9 +90,11 @@ TEST(DescribeOutcome, NamesTheNodeWhenThereAreSeveral) {
             "the launcher on 192.168.0.2 was stopped by SIGINT");
   EXPECT_EQ(
       describe(Outcome(GuardLost{}), plan).find("the guard process (pl-guard) on 192.168.0.2"), 0U);
-  EXPECT_EQ(describe(Outcome(NotStarted{.worker = 2, .error = EAGAIN, .step = "fork"}), plan)
-                .find("rank 2 on 192.168.0.2 could not be started: fork"),
-            0U);
+  EXPECT_EQ(
+      describe(Outcome(NotStarted{.worker = 2, .error = EAGAIN, .step = NotStarted::Step::Fork}),
+               plan)
+          .find("rank 2 on 192.168.0.2 could not be started: fork"),
+      0U);
 }
 
 TEST(DescribeOutcome, RepeatsAnotherPodsCauseFitForATerminal) {
@@ -129,9 +133,12 @@ TEST(MakeStopCause, CarriesKindStatusAndText) {
   EXPECT_EQ(stop_cause(Interrupted{SIGTERM}, plan, 1, at).kind, StopCause::Kind::Interrupted);
   EXPECT_EQ(stop_cause(Interrupted{SIGTERM}, plan, 1, at).status, 143);
   EXPECT_EQ(stop_cause(GuardLost{}, plan, 1, at).kind, StopCause::Kind::GuardLost);
-  EXPECT_EQ(stop_cause(NotStarted{.error = ENOENT, .exec = true}, plan, 1, at).kind,
-            StopCause::Kind::NotStarted);
-  EXPECT_EQ(stop_cause(NotStarted{.error = ENOENT, .exec = true}, plan, 1, at).status, 127);
+  EXPECT_EQ(
+      stop_cause(NotStarted{.error = ENOENT, .step = NotStarted::Step::Execute}, plan, 1, at).kind,
+      StopCause::Kind::NotStarted);
+  EXPECT_EQ(stop_cause(NotStarted{.error = ENOENT, .step = NotStarted::Step::Execute}, plan, 1, at)
+                .status,
+            127);
   EXPECT_EQ(stop_cause(Completed{}, plan, 1, at).kind, StopCause::Kind::Completed);
   EXPECT_NE(stop_cause(Failed{{.signal = SIGKILL}}, plan, 1, at, 1).text.find("the kernel counted"),
             std::string::npos);
@@ -145,16 +152,18 @@ TEST(MakeStopCause, PassesAnotherPodsCauseOnUnchanged) {
 
 TEST(DescribeNotStarted, NamesRankStepReasonAndRemedy) {
   const ProcessPlan plan = four_processes();
-  const std::string fork = describe(NotStarted{.worker = 2, .error = EAGAIN, .step = "fork"}, plan);
+  const std::string fork =
+      describe(NotStarted{.worker = 2, .error = EAGAIN, .step = NotStarted::Step::Fork}, plan);
   EXPECT_EQ(fork.find("rank 2 could not be started: fork: Resource temporarily unavailable"), 0U);
   EXPECT_NE(fork.find("RLIMIT_NPROC"), std::string::npos);
   EXPECT_NE(
-      describe(NotStarted{.worker = 0, .error = ENOENT, .exec = true, .step = "execute"}, plan)
+      describe(NotStarted{.worker = 0, .error = ENOENT, .step = NotStarted::Step::Execute}, plan)
           .find("execute /usr/bin/python3: No such file"),
       std::string::npos);
-  EXPECT_NE(describe(NotStarted{.worker = 1, .error = ENOSPC, .step = "open the log"}, plan)
-                .find("open the log log/workerlog.1: No space left"),
-            std::string::npos);
+  EXPECT_NE(
+      describe(NotStarted{.worker = 1, .error = ENOSPC, .step = NotStarted::Step::OpenLog}, plan)
+          .find("open the log log/workerlog.1: No space left"),
+      std::string::npos);
 }
 
 TEST(HowLong, HasTwoUnitsAtMost) {
