@@ -21,15 +21,11 @@ void take_cause(PodAccount& pod, const StopCause& cause) {
 
 }  // namespace
 
-std::string why_lost(const std::string& why) {
-  return why == kClosedByOther ? "its launcher ended without a word" : why;
-}
-
 StopCause pod_lost(int node, const std::string& host, const std::string& why) {
   return {.kind = StopCause::Kind::PodLost,
           .node = node,
           .status = kNodeMissingStatus,
-          .text = fmt::format("node {} was lost: {}", host, why_lost(why)),
+          .text = fmt::format("node {} was lost: {}", host, why),
           .at = EventLoop::Clock::now()};
 }
 
@@ -106,7 +102,7 @@ Connections HubChannel::release() {
   for (auto& heard : for_the_next_) left.news->messages.push_back(std::move(heard));
   for (const auto& [member, place] : members_) {
     if (!left.hub->has(member) && !left.hub->is_away(member))
-      left.news->gone.emplace_back(member, kClosedByOther);
+      left.news->gone.emplace_back(member, kEndedWithoutAWord);
   }
   listen_for_the_next(left);
   return left;

@@ -64,8 +64,6 @@ class HubChannel final : public JobChannel {
   bool decided_ = false;
 };
 
-// The end of a connection, as a person reads it.
-std::string why_lost(const std::string& why);
 // "node 10.0.0.3 was lost: …", for exit status 75.
 StopCause pod_lost(int node, const std::string& host, const std::string& why);
 // The remark when that is no reason to stop any more.

@@ -83,8 +83,8 @@ void Link::read() {
   const ssize_t size = recv(socket_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
   if (size < 0 && (is_not_yet(errno) || errno == EINTR)) return;
   if (size < 0) return end(connection_problem(errno));
-  if (size == 0 && write_error_ == 0) return end(kClosedByOther, true);
-  if (size == 0) return end(connection_problem(write_error_));
+  if (size == 0 && write_error_ != 0) return end(connection_problem(write_error_));
+  if (size == 0) return end(is_proved() ? kEndedWithoutAWord : kClosedByOther, true);
   incoming_.add({chunk.data(), static_cast<std::size_t>(size)});
   reading_ = true;
   if (!take_frames()) return;

@@ -17,8 +17,9 @@
 
 namespace paddle_launch {
 
-// Why a link ended whose other side closed it.
+// Why a link ended whose other side closed it: a stranger, and a launcher that had proved itself.
 constexpr const char* kClosedByOther = "closed by the other side";
+constexpr const char* kEndedWithoutAWord = "its launcher ended without a word";
 
 struct LinkEnd {
   std::string why{};  // "closed by the other side", "connection timed out", …

@@ -112,11 +112,11 @@ void Gathering::gone(int member, const std::string& why) {
   if (settings_.elastic && !name.empty()) settings_.elastic->lost(name);
   if (!settings_.others_may_come && !refusal_ && members_.contains(member)) {
     const auto place = static_cast<std::size_t>(members_.at(member));
-    refuse({.status = kNodeMissingStatus,
-            .node = -1,
-            .text = fmt::format("node {} was lost between two rounds: {}",
-                                place < settings_.hosts.size() ? settings_.hosts[place] : "?",
-                                why_lost(why))});
+    refuse(
+        {.status = kNodeMissingStatus,
+         .node = -1,
+         .text = fmt::format("node {} was lost between two rounds: {}",
+                             place < settings_.hosts.size() ? settings_.hosts[place] : "?", why)});
   }
   changed();
 }

@@ -161,15 +161,7 @@ std::string cause_alone(const JobVerdict& verdict) {
 }
 
 std::string silent_nodes(const JobVerdict& verdict) {
-  std::vector<std::string> silent = verdict.silent;
-  if (verdict.first.kind == Kind::PodLost) {
-    // Its own line has said so.
-    const std::string lost = lost_text(verdict);
-    silent.erase(
-        std::remove_if(silent.begin(), silent.end(),
-                       [&lost](const std::string& name) { return lost.starts_with(name + " "); }),
-        silent.end());
-  }
+  const std::vector<std::string>& silent = verdict.silent;
   if (silent.empty()) return "";
   return fmt::format("  silent    {} did not tell how {} ended\n",
                      some_of(silent, silent.size(), kMostSilent),

@@ -113,14 +113,14 @@ TEST_F(JoiningTest, AHubThatGoesIsLost) {
   const MeetingEnd end = join();
   EXPECT_FALSE(end.met);
   EXPECT_EQ(end.status, -1);
-  EXPECT_EQ(lost_, kClosedByOther);
+  EXPECT_EQ(lost_, kEndedWithoutAWord);
 }
 
 TEST_F(JoiningTest, AHubThatWentBeforehandIsLost) {
   hub_->drop(member_);
   turn_until([&] { return !connections_.news->hub_is_gone.empty(); });
   EXPECT_FALSE(join().met);
-  EXPECT_EQ(lost_, kClosedByOther);
+  EXPECT_EQ(lost_, kEndedWithoutAWord);
 }
 
 TEST_F(JoiningTest, AHubThatSaysNothingIsGivenUp) {

@@ -223,8 +223,7 @@ TEST(FailureReport, TellsOfALostNodeThatItsRanksDidNotFail) {
                                      .status = 75,
                                      .text = "192.168.0.3 was lost: no answer for 8 s"},
                            .aborted = ranks({4, 5}),
-                           .stopped = ranks({0, 1, 2, 3}),
-                           .silent = {"192.168.0.3"}};
+                           .stopped = ranks({0, 1, 2, 3})};
   EXPECT_EQ(failure_report(verdict, 3),
             "  node      192.168.0.3 was lost: no answer for 8 s\n"
             "  lost      rank 4-5 (they were running there; they did not fail by themselves)\n"
