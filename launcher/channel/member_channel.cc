@@ -150,7 +150,7 @@ void MemberChannel::come_back(const std::string& why) {
   if (events_.remark) {
     events_.remark(fmt::format(
         "node {}, which holds the job together, is out of reach: {}; trying to reach it again",
-        account(hub_).host, why_lost(why)));
+        account(hub_).host, why));
   }
   way_back_->begin(stopping_since_ + patience(),
                    {.found = [this](std::unique_ptr<Link> link) { say_again(std::move(link)); },

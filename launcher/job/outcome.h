@@ -41,7 +41,7 @@ struct Failed {
 
 // A process could not be started at all.
 struct NotStarted {
-  enum class Step { Fork, OpenLog, Execute };
+  enum class Step { Fork, Execute };
 
   int worker = 0;
   int error = 0;  // errno

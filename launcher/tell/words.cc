@@ -51,20 +51,11 @@ std::string remedy(const NotStarted& problem) {
   }
   if (problem.step != Step::Execute && problem.error == ENOMEM)
     return "the machine is out of memory; start fewer processes, or free some of it";
-  if (problem.step == Step::OpenLog) return "make it writable, or choose another --log_dir";
   return "the job cannot go on without it";
 }
 
 std::string what_failed(const NotStarted& problem, const ProcessPlan& plan) {
-  switch (problem.step) {
-    case Step::Execute:
-      return "execute " + plan.program;
-    case Step::OpenLog:
-      return "open the log " + spec_of(problem.worker, plan).log_path;
-    case Step::Fork:
-      break;
-  }
-  return "fork";
+  return problem.step == Step::Execute ? "execute " + plan.program : "fork";
 }
 
 struct Describe {

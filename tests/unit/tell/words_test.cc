@@ -160,10 +160,6 @@ TEST(DescribeNotStarted, NamesRankStepReasonAndRemedy) {
       describe(NotStarted{.worker = 0, .error = ENOENT, .step = NotStarted::Step::Execute}, plan)
           .find("execute /usr/bin/python3: No such file"),
       std::string::npos);
-  EXPECT_NE(
-      describe(NotStarted{.worker = 1, .error = ENOSPC, .step = NotStarted::Step::OpenLog}, plan)
-          .find("open the log log/workerlog.1: No space left"),
-      std::string::npos);
 }
 
 TEST(HowLong, HasTwoUnitsAtMost) {
