@@ -49,13 +49,13 @@ NotStarted not_started(const GuardReport& report) {
 // The guard may hang on a dead disk, before the first process (Opening) or at one of them
 // (Starting), and then neither answers nor ends:
 //
-// phase    | Opened   | Started | 10 s later  | Stop, no answer     | Kill, no answer | its end
-// Opening  | Starting | -       | told        | after 2 s: Killed   | 2 s: Killed     | GuardLost
-// Starting | -        | Working | told        | grace + 2 s: Killed | 2 s: Killed     | GuardLost
-// Working  | -        | -       | -           | grace + 2 s: Killed | 2 s: Killed     | GuardLost
-// Killed   | -        | -       | -           | -                   | -               | done; or
-// not
-//                                                                    within 2 s: left to the kernel
+// phase    | Opened   | Started | 10 s later | Stop, no answer     | Kill, no answer | its end
+// Opening  | Starting | -       | told       | after 2 s: Killed   | 2 s: Killed     | GuardLost
+// Starting | -        | Working | told       | grace + 2 s: Killed | 2 s: Killed     | GuardLost
+// Working  | -        | -       | -          | grace + 2 s: Killed | 2 s: Killed     | GuardLost
+// Killed   | -        | -       | -          | -                   | -               | done
+//
+// Killed, and not gone within 2 s: it is left to the kernel.
 
 Supervisor::Supervisor(EventLoop& loop, Guard& guard, Console& console, SignalWatch& signals,
                        const Terminal& terminal, StopPolicy policy, SupervisorNews news)

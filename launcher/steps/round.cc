@@ -37,8 +37,9 @@ namespace {
 // How long the other nodes may take to stop, beyond the grace: what survives SIGKILL is given 30 s.
 constexpr std::chrono::seconds kPatienceWithOthers{40};
 
-// Between two rounds, how long a console that nobody reads is waited for.
-constexpr std::chrono::milliseconds kPatienceBetweenRounds{5000};
+// Between two rounds, or when the job was asked to end: how long a console that nobody reads is
+// waited for.
+constexpr std::chrono::milliseconds kPatienceWithConsole{5000};
 
 std::vector<std::string> make_start_lines(const ProcessPlan& plan) {
   const std::string now = timestamp();
@@ -161,12 +162,12 @@ class WatchOfRound {
   const RoundWatch& watch_;
 };
 
-// How long a console that does not take what the trainers wrote is waited for. At the end of the
-// job nobody but this launcher waits.
+// How long a console that does not take what the trainers wrote is waited for: without an end where
+// a job ended by itself, since nobody but this launcher waits.
 std::optional<std::chrono::milliseconds> patience_with_console(const RoundResult& result,
                                                                const JobVerdict& verdict) {
   if (result.user_is_impatient) return kPatienceOfAnImpatientUser;
-  if (verdict.next) return kPatienceBetweenRounds;
+  if (verdict.next || result.ending_signal != 0) return kPatienceWithConsole;
   return std::nullopt;
 }
 
@@ -180,7 +181,7 @@ void drain_console(const Stage& stage, const JobVerdict& verdict,
   stage.voice.warning(fmt::format(
       "nobody has read the console for {} s: the next round does not wait for it, and what the "
       "trainers of this one wrote is in the log directory",
-      std::chrono::duration_cast<std::chrono::seconds>(kPatienceBetweenRounds).count()));
+      std::chrono::duration_cast<std::chrono::seconds>(kPatienceWithConsole).count()));
 }
 
 // Everything is told by now: a loop that fails here changes nothing any more.

@@ -48,6 +48,15 @@ class BlockedConsoleTest(LauncherCase):
         self.assert_status(run, 130)
         self.assert_nothing_left()
 
+    def test_whoever_ends_a_job_waits_for_its_blocked_console_no_longer_than_a_moment(self):
+        self.gate()
+        run = self.start_unread("--nproc_per_node=2", "--grace=5", SH, "-c", self.FLOOD + HOLD)
+        self.wait_ready(2)
+        run.send(signal.SIGTERM)
+        run.wait()
+        self.assert_status(run, 143)
+        self.assert_nothing_left()
+
     def test_a_slow_reader_gets_everything(self):
         read, write = os.pipe()
         run = self.start("--nproc_per_node=2", SH, "-c", self.FLOOD + "exit 0", stdout=write)
