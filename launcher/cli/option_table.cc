@@ -24,7 +24,8 @@ constexpr Option kOptions[] = {
      "Show the everyday options, with =all every option."},
     {"--version", Group::Base, "", ActsAtOnce(), "", "", "Show the version and exit."},
     {"--log_dir", Group::Base, "DIR", AnyText(), "log", "PADDLE_LOG_DIR",
-     "Directory of workerlog.<rank> and endpoints.log; auto: a new one for each job, below log.",
+     "Directory of workerlog.<rank> and endpoints.log. auto makes a new one for each job, below "
+     "log.",
      Everyday::Console},
     {"--log_level", Group::Base, "LEVEL", LogLevelWord(), "INFO", "PADDLE_LOG_LEVEL",
      "How much the launcher itself tells: DEBUG, INFO, WARNING or ERROR."},

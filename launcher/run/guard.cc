@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <exception>
+#include <utility>
 
 #include "launcher/os/check.h"
 #include "launcher/os/forked_child.h"
@@ -44,17 +45,14 @@ Guard::Guard(const ProcessPlan& plan, const GuardSettings& settings) : grace_(se
 }
 
 Guard::~Guard() {
-  if (!socket_) return;
+  if (pid_ < 0 || !socket_) return;
   order(GuardOrder::Kind::Stop);
   if (is_gone_within(pid_, grace_ + kPatienceWithSigkill + kToTakeItsLeave)) return;
   kill(pid_, SIGKILL);
   is_gone_within(pid_, kPatienceWithGuard);
 }
 
-void Guard::wait_for_end() {
-  is_gone_within(pid_, kPatienceWithGuard);
-  socket_.reset();
-}
+void Guard::wait_for_end() { is_gone_within(std::exchange(pid_, -1), kPatienceWithGuard); }
 
 void Guard::order(GuardOrder::Kind kind, int signal) const {
   const GuardOrder order{kind, signal};

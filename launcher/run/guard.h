@@ -73,8 +73,8 @@ class Guard {
   void wait_for_end();
 
  private:
-  UniqueFd socket_;  // none: it was taken in
-  pid_t pid_ = -1;
+  UniqueFd socket_;
+  pid_t pid_ = -1;  // none: it was taken in
   std::chrono::milliseconds grace_;
 };
 

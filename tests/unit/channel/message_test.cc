@@ -153,11 +153,11 @@ TEST(Message, WritesOutAMillionRanksAndNoMore) {
   EXPECT_EQ(decode(bytes), std::nullopt);
 }
 
-// The end of a PodEnding of which nothing is set but the names: own, no failures, names, three
+// The end of a PodEnding of which nothing is set but the names: own, no failures, names, four
 // flags.
 std::optional<Message> ending_with_names(const std::string& names) {
   return decode(
-      bytes_of_kind(EndingMessage{}, std::string(6, '\0') + names + std::string(3, '\0')));
+      bytes_of_kind(EndingMessage{}, std::string(6, '\0') + names + std::string(4, '\0')));
 }
 
 TEST(Message, SpellsNamesInOneWayOnly) {
@@ -201,8 +201,8 @@ TEST(Message, IsRefusedWithNumbersOutOfRange) {
   EXPECT_FALSE(refusal("\x01"));                      // -1
   EXPECT_FALSE(refusal("\xff\xff\xff\xff\xff\x7f"));  // far below
   const std::string stop_tail("\0\0\0\0", 4);
-  EXPECT_TRUE(decode(bytes_of_kind(StopMessage{}, "\x07" + stop_tail)));
-  EXPECT_FALSE(decode(bytes_of_kind(StopMessage{}, "\x08" + stop_tail))) << "no such cause";
+  EXPECT_TRUE(decode(bytes_of_kind(StopMessage{}, "\x08" + stop_tail)));
+  EXPECT_FALSE(decode(bytes_of_kind(StopMessage{}, "\x09" + stop_tail))) << "no such cause";
 }
 
 TEST(Message, DoesNotAllocateForHostileLengths) {

@@ -179,8 +179,9 @@ TEST_F(GatheringTest, WhoNeverCameIsNamedToAll) {
 
 TEST_F(GatheringTest, WhenTheHubIsStoppedTheMembersHearWhy) {
   const auto second = old_member(offer("n2", 1));
-  loop_.after(std::chrono::milliseconds(20),
-              [] { throw StoppedBySignal(SIGINT, "stopped by SIGINT"); });
+  loop_.after(std::chrono::milliseconds(20), [this] {
+    loop_.end_wait(std::make_exception_ptr(StoppedBySignal(SIGINT, "stopped by SIGINT")));
+  });
   const MeetingEnd end = gather(offer("n1", 0));
   EXPECT_EQ(end.status, 128 + SIGINT);
   expect_refused(*second, 128 + SIGINT, "n1: stopped by SIGINT");

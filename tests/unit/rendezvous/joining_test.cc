@@ -151,7 +151,9 @@ TEST_F(JoiningTest, WhoIsWaitedForIsTold) {
 }
 
 TEST_F(JoiningTest, WhenItIsStoppedTheHubHearsWhy) {
-  loop_.after(milliseconds(20), [] { throw StoppedBySignal(SIGTERM, "stopped by SIGTERM"); });
+  loop_.after(milliseconds(20), [this] {
+    loop_.end_wait(std::make_exception_ptr(StoppedBySignal(SIGTERM, "stopped by SIGTERM")));
+  });
   const MeetingEnd end = join();
   EXPECT_EQ(end.status, 128 + SIGTERM);
   ASSERT_FALSE(heard_.empty());
