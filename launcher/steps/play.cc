@@ -11,6 +11,7 @@
 #include "launcher/run/own_words.h"
 #include "launcher/run/pre_hook.h"
 #include "launcher/steps/end_on_signal.h"
+#include "launcher/steps/launch_failure.h"
 #include "launcher/steps/planning.h"
 #include "launcher/tell/dry_run.h"
 #include "launcher/tell/rounds.h"
@@ -105,6 +106,7 @@ RoundEnd play(const Job& job, const Readiness& ready, const Met& met, OpeningRem
     StopCause cause = cause_of(LauncherFailed{error.what()}, plan.processes, node);
     if (!rounds.is_running) {
       cause.kind = StopCause::Kind::NotStarted;
+      cause.status = failure_of(std::current_exception()).status;  // as this launcher ends itself
       cause.text = fmt::format("node {} could not start: {}", plan.processes.host, error.what());
     }
     withdraw(*met.channel, cause);

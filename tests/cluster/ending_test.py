@@ -224,7 +224,7 @@ class EndingTest(ClusterCase):
         ended = self.wait_all(runs)
         self.assertTrue(all(ended.values()), ended)
         self.assert_all_told(runs, "workerlog.5")
-        self.assertEqual(len(set(ended.values())), 1, self.all_told(runs))
+        self.assertEqual(set(ended.values()), {2}, self.all_told(runs))
 
     def test_a_program_that_is_missing_on_one_node_stops_all_with_its_text(self):
         for host in ("n1", "n2", "n4"):
