@@ -61,7 +61,8 @@ Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Mach
 }
 
 int show_assumed_plan(const JobSpec& job, const Environment& env, const Machine& here,
-                      const Readiness& ready, const Surroundings& around) {
+                      Readiness& ready, const Surroundings& around) {
+  NamedLogs(job).assume(ready.preparation);
   const Roster roster = assumed_roster(job, here, ready.me, ready.preparation.offer);
   if (job.has_several_nodes()) {
     say_on_stderr(
@@ -90,6 +91,11 @@ void report_end(const std::string& file, const RoundEnd& end, const Rounds& roun
   if (!problem) return;
   say_patiently(fmt::format("paddle-launch: warning: --report={}\n", *problem),
                 std::chrono::seconds(1));
+}
+
+LaunchEnd finish(const JobSpec& job, const RoundEnd& end, const Rounds& rounds) {
+  if (job.report && end.speaks) report_end(*job.report, end, rounds);
+  return {end.status, end.verdict};
 }
 
 // There will be no next one, and main says why.
@@ -128,6 +134,13 @@ Met meet_for_next_round(const Job& job, Readiness& ready, BetweenRounds between,
   return meet_again(job.loop, spec, job.company, std::move(between), claim, offer, gift);
 }
 
+// Whatever hangs now hangs before anything was started: a signal ends us at once.
+Readiness get_ready_or_end(const SignalWatch& signals, const JobSpec& job, const Environment& env,
+                           const Machine& here, Company& company) {
+  const SignalsAsBefore may_end_us(signals);
+  return get_ready(job, env, here, company);
+}
+
 }  // namespace
 
 LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
@@ -145,20 +158,14 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
                                      "while waiting for the other nodes");
   Company company(loop, job, env, around, here);
   company.gather();
-  Readiness ready = [&] {
-    const SignalsAsBefore may_end_us(signals);
-    return get_ready(job, env, here, company);
-  }();
+  Readiness ready = get_ready_or_end(signals, job, env, here, company);
   const bool is_dry = job.dry_run != DryRun::No;
-  NamedLogs logs(job);
-  if (is_dry && !company.is_scheduled()) {
-    logs.assume(ready.preparation);
-    return {show_assumed_plan(job, env, here, ready, around)};
-  }
+  if (is_dry && !company.is_scheduled()) return {show_assumed_plan(job, env, here, ready, around)};
 
   const Job whole{command, env, around, here, loop, signals, sigchld_was_ignored, company};
   OpeningRemarks remarks{.notices = command.notices, .warnings = command.warnings};
   Rounds rounds = rounds_of(job, company);
+  NamedLogs logs(job);
   std::optional<NcclGift> nccl(std::in_place);
   const bool on_gpus = ready.preparation.offer.card_kind == CardKind::Gpu && !job.check && !is_dry;
   const Program& program = ready.preparation.program;
@@ -181,8 +188,7 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
     const RoundEnd end = play(whole, ready, met, std::exchange(remarks, {}), rounds);
     if (!end.next) {
       if (elastic) elastic->leave(met.channel->is_hub() && !end.leaves);
-      if (job.report && end.speaks) report_end(*job.report, end, rounds);
-      return {end.status, end.verdict};
+      return finish(job, end, rounds);
     }
     waiting.emplace(loop, signals, "between two rounds");
     nccl.emplace();  // the ids of the last round have served

@@ -16,10 +16,10 @@ namespace {
 
 // "channel/hub.cc:41", wherever the program was built.
 std::string place_of(const CallbackOwner& owner) {
-  constexpr std::string_view kSources = "launcher/";
+  constexpr std::string_view sources = "launcher/";
   std::string_view file = owner.file;
-  const std::size_t found = file.rfind(kSources);
-  if (found != std::string_view::npos) file.remove_prefix(found + kSources.size());
+  const std::size_t found = file.rfind(sources);
+  if (found != std::string_view::npos) file.remove_prefix(found + sources.size());
   return std::string(file) + ":" + std::to_string(owner.line);
 }
 

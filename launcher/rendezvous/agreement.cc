@@ -72,8 +72,8 @@ std::optional<std::string> different_trainers(const OfferMessage& one, const Off
 }  // namespace
 
 std::string node_name(const OfferMessage& pod) {
-  const std::string host = one_line(pod.offer.host);
-  const std::string machine = one_line(pod.claim.machine);
+  std::string host = one_line(pod.offer.host);
+  std::string machine = one_line(pod.claim.machine);
   if (host == machine || machine.empty()) return host;
   if (host.empty()) return machine;  // under a scheduler, at first
   return fmt::format("{} ({})", host, machine);
