@@ -11,17 +11,7 @@
 namespace paddle_launch {
 namespace {
 
-constexpr std::size_t kMostShown = 120;  // of a command
-
-std::string shown_command(std::string command) {
-  while (!command.empty() && command.back() == '\0') command.pop_back();
-  for (char& c : command) {
-    if (c == '\0') c = ' ';
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  }
-  if (command.size() > kMostShown) command = command.substr(0, kMostShown) + "...";
-  return command;
-}
+constexpr std::size_t kMostShown = 80;  // of a command
 
 // `ticks`: from the start of the machine to that of the process.
 std::time_t moment_of(unsigned long long ticks) {
@@ -32,6 +22,16 @@ std::time_t moment_of(unsigned long long ticks) {
 }
 
 }  // namespace
+
+std::string shown_command(std::string command) {
+  while (!command.empty() && command.back() == '\0') command.pop_back();
+  for (char& c : command) {
+    if (c == '\0') c = ' ';
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  }
+  if (command.size() > kMostShown) command = command.substr(0, kMostShown) + "...";
+  return command;
+}
 
 std::optional<OtherProcess> look_at_process(pid_t pid) {
   const std::string proc = "/proc/" + std::to_string(pid) + "/";

@@ -14,13 +14,13 @@
 
 #include <fmt/format.h>
 
+#include "launcher/os/other_process.h"
 #include "launcher/os/read_file.h"
 #include "launcher/site/proc_net.h"
 
 namespace paddle_launch {
 namespace {
 
-constexpr std::size_t kMostShown = 80;  // of a command
 // Where the inode stands in a line of /proc/net/unix; a path follows.
 constexpr std::size_t kUnixInode = 6;
 constexpr std::string_view kNobody = "an unknown process";
@@ -44,18 +44,6 @@ std::string link_target(const std::string& path) {
   return length > 0 ? std::string(target.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
-// The command as typed. It goes to a terminal, so control bytes are taken out.
-std::string command_of(const std::string& pid, const std::string& proc_root) {
-  std::string command = read_file(proc_root + "/" + pid + "/cmdline").value_or("");
-  while (!command.empty() && command.back() == '\0') command.pop_back();
-  for (char& c : command) {
-    if (c == '\0') c = ' ';
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  }
-  if (command.size() > kMostShown) command = command.substr(0, kMostShown) + "...";
-  return command;
-}
-
 std::optional<std::string> process_with_socket(std::string_view inode,
                                                const std::string& proc_root) {
   const std::string wanted = fmt::format("socket:[{}]", inode);
@@ -66,7 +54,9 @@ std::optional<std::string> process_with_socket(std::string_view inode,
     const std::string folder = fmt::format("{}/{}/fd", proc_root, pid);
     const auto is_it = [&](const char* fd) { return link_target(folder + "/" + fd) == wanted; };
     if (!for_each_entry(folder, is_it)) return false;
-    owner = fmt::format("process {} ({})", pid, command_of(pid, proc_root));
+    owner = fmt::format(
+        "process {} ({})", pid,
+        shown_command(read_file(fmt::format("{}/{}/cmdline", proc_root, pid)).value_or("")));
     return true;
   });
   return owner;
