@@ -24,7 +24,7 @@ std::string since(std::time_t moment) {
   localtime_r(&moment, &local);
   std::array<char, 32> text{};
   const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local);
-  return std::string(text.data(), size);
+  return {text.data(), size};
 }
 
 std::string describe(const OtherProcess& process) {

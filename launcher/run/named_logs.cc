@@ -37,7 +37,7 @@ std::string try_names(const std::string& parent, const std::string& wish) {
     return kProblem + std::string(error.what());
   }
   for (int i = 1; i <= kMostOfOneSecond; ++i) {
-    const std::string name = i == 1 ? wish : fmt::format("{}-{}", wish, i);
+    std::string name = i == 1 ? wish : fmt::format("{}-{}", wish, i);
     if (mkdir((parent + "/" + name).c_str(), 0777) == 0) return name;
     if (errno != EEXIST) break;
   }

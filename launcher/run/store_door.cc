@@ -87,7 +87,7 @@ bool StoreDoor::is_full() {
 }
 
 void StoreDoor::receive(UniqueFd client) {
-  const Place guest = waiting_.insert(waiting_.end(), {.client = std::move(client)});
+  const auto guest = waiting_.insert(waiting_.end(), {.client = std::move(client)});
   loop_.on_readable(guest->client.get(), [this, guest] { look_at(guest); });
 }
 
