@@ -73,7 +73,8 @@ class ReportTest(LauncherCase):
         port = free_port_run(10)
         runs = [self.start("--ips=127.0.0.2,127.0.0.3", f"--host={node}", f"--bootstrap_port={port}",
                            "--nproc_per_node=1", "--console=direct", f"--report={node}.json", SH, "-c",
-                           "[ $PADDLE_TRAINER_ID = 0 ] && exit 7; " + HOLD) for node in ("127.0.0.2", "127.0.0.3")]
+                           "[ $PADDLE_TRAINER_ID = 1 ] || { until [ -e ready.1 ]; do sleep .05; done; exit 7; }; " + HOLD)
+                for node in ("127.0.0.2", "127.0.0.3")]
         for run in runs:
             run.wait()
             self.assert_status(run, 7)

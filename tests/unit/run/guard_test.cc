@@ -17,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include "launcher/os/forked_child.h"
 #include "launcher/os/milliseconds_until.h"
 #include "launcher/os/read_file.h"
 #include "tests/unit/run/small_pod.h"
@@ -29,6 +30,11 @@ using Kind = GuardReport::Kind;
 constexpr int kLong = 10'000;
 constexpr int kShort = 150;
 
+// However long its processes take on a busy machine.
+void wait_for_end_of(const Guard& guard) {
+  EXPECT_TRUE(is_gone_within(guard.pid(), std::chrono::minutes(1)));
+}
+
 bool is_about_the_start(const GuardReport& report) {
   return report.kind == Kind::LogBegins || report.kind == Kind::Opened ||
          report.kind == Kind::Started || report.kind == Kind::Obeys;
@@ -40,7 +46,7 @@ class HeldBack : public testing::Test {
   ~HeldBack() override {
     if (!guard_) return;
     guard_->order(GuardOrder::Kind::Kill);
-    guard_->wait_for_end();
+    wait_for_end_of(*guard_);
   }
 
   // The next report about a process, or none in this time.
@@ -134,7 +140,7 @@ TEST_F(HeldBack, IsNeverStartedAfterAStop) {
     Guard guard(pod.plan(), pod.settings());
     guard.order(kind);
     guard.order(GuardOrder::Kind::StartRest);
-    guard.wait_for_end();
+    wait_for_end_of(guard);
     Guard::Reports received = guard.receive();
     std::erase_if(received.reports, is_about_the_start);
     ASSERT_EQ(received.reports.size(), 1U);
@@ -212,14 +218,14 @@ TEST(Guard, TellsATrainerToStopAndItsChildrenOnlyWhenItIsGone) {
   while (!pod.has("ready") && std::chrono::steady_clock::now() < until) usleep(1000);
   ASSERT_TRUE(pod.has("ready"));
   guard.order(GuardOrder::Kind::Stop);
-  guard.wait_for_end();
+  wait_for_end_of(guard);
   EXPECT_FALSE(pod.has("too_early"));
   EXPECT_TRUE(pod.has("loader_was_told"));
 }
 
 // What a guard says of its logs before it starts the first process.
-Guard::Reports first_words(Guard& guard) {
-  guard.wait_for_end();
+Guard::Reports first_words(const Guard& guard) {
+  wait_for_end_of(guard);
   return guard.receive();
 }
 
@@ -275,7 +281,7 @@ TEST(Guard, RemovesAFileThatHasServedWhenTheLastProcessIsGone) {
   settings.remove_at_end = pod.path("lists");
   Guard guard(pod.plan(), settings);
   std::ofstream(pod.path("go")) << "go";
-  guard.wait_for_end();
+  wait_for_end_of(guard);
   EXPECT_TRUE(pod.has("was_there"));
   EXPECT_FALSE(pod.has("lists"));
 }
