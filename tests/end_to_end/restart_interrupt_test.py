@@ -38,7 +38,8 @@ class InterruptTest(RestartCase):
         # The console is given up after 5 s; then it is the pause in which the signal comes.
         run = self.start_again("--max_restart=3", LONG_PAUSE, SH, "-c", ARRIVE + flood + fail, stdout=write)
         os.close(write)
-        self.assert_gone(self.wait_round(0).values())  # nobody reads what they wrote
+        guard = run.guard()
+        self.assert_gone([*self.wait_round(0).values(), guard])  # nobody reads what they wrote
         self.assertTrue(run.running(), run.told())
 
         def is_ended():  # the first signal may come before the launcher knows that all are gone
