@@ -168,8 +168,9 @@ class GuardedServerTest(ElasticCase):
         self.assertGreaterEqual(len(pids), 3 * 4)
         for pid in pids:
             for name in ("environ", "cmdline"):
-                # Whoever ended meanwhile shows nothing.
-                with contextlib.suppress(FileNotFoundError), open(f"/proc/{pid}/{name}", "rb") as file:
+                # Whoever ended meanwhile shows nothing: opening its file finds none, or no process behind it.
+                gone = contextlib.suppress(FileNotFoundError, ProcessLookupError)
+                with gone, open(f"/proc/{pid}/{name}", "rb") as file:
                     shown[f"{name} of {pid}"] = file.read().replace(b"\0", b" ").decode(errors="replace")
         for where, text in shown.items():
             self.assertNotIn(PASSWORD, text, where)
