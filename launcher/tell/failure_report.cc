@@ -23,7 +23,6 @@ constexpr const char* kRule =
     "  --------------------------------------------------------------------\n";
 constexpr std::size_t kMostAlso = 32;  // a thousand ranks can fail in the same moment
 constexpr std::size_t kMostSilent = 6;
-constexpr std::string_view kNodeWord = "node ";
 
 // Times may come from another machine: whatever they are, their difference must not overflow.
 std::chrono::nanoseconds between(SteadyTime from, SteadyTime to) {
@@ -129,15 +128,8 @@ std::string who_and_how(const FailureRecord& first) {
                             duration(between(first.exit.started, first.exit.ended)));
 }
 
-// The sentence on a lost node, without the word that our own column already has.
-std::string lost_text(const JobVerdict& verdict) {
-  std::string text = one_line(verdict.first.text);
-  if (text.starts_with(kNodeWord)) text.erase(0, kNodeWord.size());
-  return text;
-}
-
-std::string lost_node(const JobVerdict& verdict) {
-  std::string text = fmt::format("  node      {}\n", lost_text(verdict));
+// Who ran on a node that was lost.
+std::string lost_with_it(const JobVerdict& verdict) {
   std::vector<ProcessName> lost;
   for (const ProcessName& name : verdict.aborted) {
     const bool failed =
@@ -145,16 +137,15 @@ std::string lost_node(const JobVerdict& verdict) {
                     [&name](const FailureRecord& record) { return record.name() == name; });
     if (!failed) lost.push_back(name);
   }
-  if (lost.empty()) return text;
-  return text + fmt::format("  lost      {} ({})\n", names_in_words(lost),
-                            lost.size() == 1
-                                ? "it was running there; it did not fail by itself"
-                                : "they were running there; they did not fail by themselves");
+  if (lost.empty()) return "";
+  return fmt::format("  lost      {} ({})\n", names_in_words(lost),
+                     lost.size() == 1 ? "it was running there; it did not fail by itself"
+                                      : "they were running there; they did not fail by themselves");
 }
 
 std::string cause_alone(const JobVerdict& verdict) {
-  if (verdict.first.kind == Kind::PodLost) return lost_node(verdict);
   std::string text = fmt::format("  what      {}\n", one_line(verdict.first.text));
+  if (verdict.first.kind == Kind::PodLost) text += lost_with_it(verdict);
   if (verdict.first.kind == Kind::WorkerFailed)
     text += "  log       on its node, which did not tell more\n";
   return text;

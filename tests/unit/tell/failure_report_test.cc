@@ -225,7 +225,7 @@ TEST(FailureReport, TellsOfALostNodeThatItsRanksDidNotFail) {
                            .aborted = ranks({4, 5}),
                            .stopped = ranks({0, 1, 2, 3})};
   EXPECT_EQ(failure_report(verdict, 3),
-            "  node      192.168.0.3 was lost: no answer for 8 s\n"
+            "  what      node 192.168.0.3 was lost: no answer for 8 s\n"
             "  lost      rank 4-5 (they were running there; they did not fail by themselves)\n"
             "  stopped   because of it: rank 0-3\n");
 }
@@ -237,7 +237,7 @@ TEST(FailureReport, ListsTheFailuresBesidesALostNode) {
       .failures = {failed(2, 1, 7)},
       .silent = {"10.0.0.30"}};
   EXPECT_EQ(failure_report(verdict, 3),
-            "  node      10.0.0.3 was lost: reset\n"
+            "  what      node 10.0.0.3 was lost: reset\n"
             "  lost      rank 4 (it was running there; it did not fail by itself)\n"
             "  also      rank 2 on node17: exit code 1; log log/workerlog.2\n"
             "  silent    10.0.0.30 did not tell how it ended\n");
