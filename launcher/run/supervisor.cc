@@ -55,7 +55,8 @@ NotStarted not_started(const GuardReport& report) {
 // Working  | -        | -       | -          | grace + 2 s: Killed | 2 s: Killed     | GuardLost
 // Killed   | -        | -       | -          | -                   | -               | done
 //
-// Killed, and not gone within 2 s: it is left to the kernel.
+// Killed, and not gone within 2 s: it is left to the kernel. Each signal that asks the launcher to
+// end is another Stop.
 
 Supervisor::Supervisor(EventLoop& loop, Guard& guard, Console& console, SignalWatch& signals,
                        const Terminal& terminal, StopPolicy policy, SupervisorNews news)
@@ -217,7 +218,9 @@ void Supervisor::take(int signal) {
   if (signal == SIGCHLD) return reap_strangers();
   interrupted_after_verdict_ = interrupted_after_verdict_ || policy_.has_verdict();
   if (ending_signal_ == 0) ending_signal_ = signal;
-  carry_out(policy_.interrupted(signal, std::chrono::steady_clock::now()));
+  const StopPolicy::Order order = policy_.interrupted(signal, std::chrono::steady_clock::now());
+  if (order != StopPolicy::Order::Nothing) return carry_out(order);
+  order_stop();  // once more: the guard that obeyed may have come to a standstill since
 }
 
 void Supervisor::stop_because(const StopCause& cause) { carry_out(policy_.job_stopped(cause)); }
@@ -232,6 +235,13 @@ void Supervisor::kill_now() {
   guard_.order(GuardOrder::Kind::Kill);
   // Whoever interrupts again and again is not to wait longer for it.
   if (!std::exchange(kill_ordered_, true)) expect_answer(kPatienceWithGuard);
+}
+
+void Supervisor::order_stop() {
+  if (answer_.is_set()) return;
+  guard_.order(GuardOrder::Kind::Stop);
+  const bool nothing_runs = guard_phase_ == GuardPhase::Opening;
+  expect_answer(nothing_runs ? kPatienceWithGuard : guard_.grace() + kPatienceWithGuard);
 }
 
 void Supervisor::expect_answer(std::chrono::milliseconds patience) {
@@ -264,9 +274,7 @@ void Supervisor::carry_out(StopPolicy::Order order) {
     kill_now();
     news_.second_interrupt();
   } else {
-    guard_.order(GuardOrder::Kind::Stop);
-    const bool nothing_runs = guard_phase_ == GuardPhase::Opening;
-    expect_answer(nothing_runs ? kPatienceWithGuard : guard_.grace() + kPatienceWithGuard);
+    order_stop();
     tell_verdict();
   }
   keep_console_flowing();

@@ -100,6 +100,7 @@ class Supervisor {
   void take(const Guard::Words& words);
   void note_opened();
   void tell_slow_start() const;
+  void order_stop();
   void expect_answer(std::chrono::milliseconds patience);
   void kill_guard();
   void take(const GuardReport& report);

@@ -260,6 +260,20 @@ class StoppingTest(LauncherCase):
         self.assert_status(run, 143)
         self.assert_gone(pids.values())
 
+    def test_a_guard_that_stands_still_while_it_stops_the_others_does_not_hold_up_sigterm(self):
+        self.gate()
+        run = self.start("--nproc_per_node=2", "--grace=6", *RECORDER)
+        pids = self.wait_ready(2)
+        guard = run.guard()
+        run.send(signal.SIGTERM)
+        self.wait_told_to_stop(range(2))
+        os.kill(guard, signal.SIGSTOP)
+        wait_until(lambda: state(guard) == "T", "the guard to stand still")
+        run.send(signal.SIGTERM)
+        run.wait(MANY_SECONDS)
+        self.assert_status(run, 143)
+        self.assert_gone([guard, *pids.values()])
+
     def test_signals_blocked_at_the_start_do_not_make_the_launcher_deaf(self):
         self.gate()
         blocked = {signal.SIGTERM, signal.SIGINT, signal.SIGCHLD}
