@@ -164,10 +164,11 @@ class WatchOfRound {
 
 // How long a console that does not take what the trainers wrote is waited for: without an end where
 // a job ended by itself, since nobody but this launcher waits.
-std::optional<std::chrono::milliseconds> patience_with_console(const RoundResult& result,
-                                                               const JobVerdict& verdict) {
-  if (result.user_is_impatient) return kPatienceOfAnImpatientUser;
-  if (verdict.next || result.ending_signal != 0) return kPatienceWithConsole;
+std::optional<std::chrono::milliseconds> patience_with_console(const Stage& stage,
+                                                               const JobVerdict& verdict,
+                                                               bool user_is_impatient) {
+  if (user_is_impatient) return kPatienceOfAnImpatientUser;
+  if (verdict.next || stage.ending_signal != 0) return kPatienceWithConsole;
   return std::nullopt;
 }
 
@@ -203,7 +204,7 @@ RoundEnd see_through(Stage& stage, const JobSpec& job, const PodPlan& plan, Stop
   stage.terminal.take_back();
   const JobVerdict verdict = conclude(stage, result, longest);
   watch.end();
-  const auto patience = patience_with_console(result, verdict);
+  const auto patience = patience_with_console(stage, verdict, result.user_is_impatient);
   drain_console(stage, verdict, patience);
   stage.aftermath.tell_end(stage.voice, result, verdict);
   RoundEnd end = conclude_round(stage, verdict, plan, started, !result.launcher_failure.empty());

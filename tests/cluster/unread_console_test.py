@@ -8,7 +8,8 @@ import unittest
 
 from cluster_case import ClusterCase
 
-from harness import SH
+from harness import HOLD, SH, wait_until
+from processes import alive
 
 # Nobody goes on before the host's rank has written so much.
 FLOOD = ("[ $PADDLE_TRAINER_ID = {} ] && head -c 4000000 /dev/zero | tr '\\0' x && touch flooded; "
@@ -64,6 +65,15 @@ class UnreadConsoleTest(ClusterCase):
 
     def test_a_job_starts_again_while_nobody_reads_a_members_console(self):
         self.assert_starts_again("n2", "n1")
+
+    def test_a_node_that_waits_for_the_others_is_interrupted_while_nobody_reads_its_console(self):
+        self.gate()
+        last = "[ $PADDLE_TRAINER_ID = 1 ] && exit 0; " + HOLD
+        runs = self.start_with_unread("n2", SH, "-c", FLOOD.format(1) + last)
+        guard = runs["n2"].guard()
+        wait_until(lambda: not alive(guard), lambda: self.all_told(runs))
+        runs["n2"].send(signal.SIGTERM)
+        self.assert_all_end(runs, 143)
 
 
 if __name__ == "__main__":
