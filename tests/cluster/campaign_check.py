@@ -11,6 +11,9 @@ from harness import describe
 
 DEADLINE = PATIENCE + 60  # a job has ended by then; generous, since machines are loaded
 LEFT = GRACE + 15  # what outlives the launchers is gone by then
+# What srun, mpirun and mpiexec say when they cannot connect their own processes.
+THEIR_TROUBLE = re.compile("HYDU_sock_connect|pmixp_dconn_|PMIX ERROR: UNREACHABLE")
+FAILED_BY_SCHEDULER = "the scheduler could not connect its own processes"
 BAD_WORDS = re.compile("terminate called|Sanitizer|runtime error:|pure virtual")
 
 
@@ -20,10 +23,15 @@ def wait_for_end(job, faults):
     while job.running() and time.monotonic() < end:
         time.sleep(0.01)
     hanging = [name for name, status in job.statuses().items() if status is None]
-    if not hanging:
+    if not hanging or failed_by_scheduler(job):
         return []
     return [f"did not end within {DEADLINE} s: {' '.join(hanging)}\n"
             + describe([pid for _, pid in job.ground.residents()])]
+
+
+def failed_by_scheduler(job):
+    """It could not even bring the launchers together: then its status, and whether it ends, is its own affair."""
+    return job.is_front and not job.marked("begin") and any(THEIR_TROUBLE.search(job.told(name)) for name in job.runs)
 
 
 def _left(job):
@@ -41,6 +49,8 @@ def leftovers(job):
 
 
 def problems(job, expected):
+    if failed_by_scheduler(job):
+        return [*_words(job)]
     return [*_statuses(job, expected), *_abort_lines(job, expected), *_words(job),
             *(_logs(job) if expected.has_logs else ())]
 
@@ -86,6 +96,5 @@ def _logs(job):
         kind, place = mark.name.split(".")
         log = f"{kind}log.{place}"
         line = f"{mark.name} begins round"
-        killed_at_once = not any(other.pid == mark.pid and other.event != "begin" for other in job.marks())
-        if not any(line in text for text in texts.get(log, [])) and not killed_at_once:
+        if not any(line in text for text in texts.get(log, [])):
             yield f"{log} has no line of {mark.name} in round {mark.round}"

@@ -67,6 +67,8 @@ def _play(job, fault, chance):
     for run in job.runs.values():
         run.wait(30)
     fault.note("ended with", *(f"{name} {status}" for name, status in job.statuses().items()))
+    if campaign_check.failed_by_scheduler(job):
+        fault.note(campaign_check.FAILED_BY_SCHEDULER)
     found += campaign_check.problems(job, fault.expect(job))
     leaves_keys = fault.may_leave_keys(job)
     if job.mode == "elastic" and not leaves_keys:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 
+from campaign_check import FAILED_BY_SCHEDULER
 from campaign_ground import SEEN_BY_ALL, Ground, shares
 from campaign_list import FAULTS, pairs
 from campaign_modes import MODES
@@ -133,5 +134,7 @@ def table(results):
     text = "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
     seconds = sum(result.seconds for result in results) / max(1, len(results))
     missed = sum("no " in note and "was there" in note for result in results for note in result.notes[:1])
-    words = f"{bad['all', 'all']} bad, {missed} found nobody to strike; {seconds:.1f} s a run"
+    theirs = sum(FAILED_BY_SCHEDULER in result.notes for result in results)
+    words = (f"{bad['all', 'all']} bad, {missed} found nobody to strike, {theirs} failed by srun or mpirun alone; "
+             f"{seconds:.1f} s a run")
     return f"{text}\n{len(results)} runs, {words}"

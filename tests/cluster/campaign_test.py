@@ -38,7 +38,7 @@ class CampaignTest(unittest.TestCase):
 class FakeJob:
     """What the judge looks at."""
     restarts = 0
-    joins_statuses = False
+    joins_statuses = is_front = False
 
     def __init__(self, statuses, told="", aborted=None):
         self.runs, self._told, self._aborted = dict(statuses), told, aborted
@@ -86,6 +86,12 @@ class JudgeTest(unittest.TestCase):
 
     def test_words_of_a_crash_are_bad(self):
         self.assertTrue(self.problems(FakeJob({"n1": 0}, "terminate called after throwing")))
+
+    def test_a_scheduler_that_cannot_connect_its_own_processes_is_not_the_launchers_affair(self):
+        job = FakeJob({"front": 137}, "mpi/pmix_v4: pmixp_dconn_connect: Cannot establish direct connection to n1 (0)")
+        self.assertTrue(self.problems(job))
+        job.is_front = True
+        self.assertEqual(self.problems(job), [])
 
     def test_two_faults_are_harmless_only_where_both_are(self):
         harm, none, perhaps = Expectation({137}), Expectation({0}), Expectation({0, 75})

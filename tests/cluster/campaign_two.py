@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two faults at once."""
 
+import copy
 import threading
 
 from campaign_faults import Fault, together
@@ -25,7 +26,14 @@ class Two(Fault):
             self.notes += one.notes
 
     def expect(self, job):
-        return together(*(one.expect(job) for one in self.both))
+        expected = together(*(one.expect(job) for one in self.both))
+        if job.restarts and any(isinstance(one, SignalLauncher) and one.victim for one in self.both):
+            # What came just before the signal is the cause then, and no restart mends it.
+            without = copy.copy(job)
+            without.restarts = 0
+            expected.statuses |= together(*(one.expect(without) for one in self.both)).statuses - {0}
+            expected.aborted = None
+        return expected
 
     def cease(self, job):
         for one in self.both:

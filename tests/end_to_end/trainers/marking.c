@@ -99,9 +99,9 @@ int main(int argc, char** argv) {
   snprintf(name, sizeof name, serves ? "server.%d" : "worker.%d", serves ? place_of_server() : atoi(env("PADDLE_TRAINER_ID")));
   struct sigaction action = {.sa_handler = on_term};
   sigaction(SIGTERM, &action, NULL);
-  mark("begin");
   printf("%s begins round %s\n", name, env("PADDLE_LAUNCH_ROUND"));
   fflush(stdout);
+  mark("begin");  // whoever has the mark has the line
   if (serves) serve();
   work(atof(argv[2]), argc > 4 ? atol(argv[4]) : 0);
   mark("end");
