@@ -186,24 +186,40 @@ void Etcd::close(bool job_too, milliseconds patience) {
   rest_.stop();
   refusal_.stop();
   next_.stop();
-  if (pid_ < 0) return;
   const auto until = steady_clock::now() + patience;
+  // A keeper that was killed leaves the leases to another one, once.
+  if (!end_keeper(job_too, until)) end_keeper(job_too, until);
+}
+
+// False: somebody killed it meanwhile.
+bool Etcd::end_keeper(bool job_too, steady_clock::time_point until) {
   const auto left = [until] {
     return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(until - steady_clock::now()));
   };
+  if (pid_ < 0) {
+    if (orders_.held.pod == 0 && orders_.held.job == 0) return true;
+    try {
+      start();
+    } catch (const std::system_error&) {
+      return true;  // the leases run out by themselves
+    }
+  }
   // The keeper's own patience ends a little before ours.
-  keeper_.push(pack_close({.job_too = job_too, .budget = patience - patience / 8}));
+  keeper_.push(pack_close({.job_too = job_too, .budget = left() - left() / 8}));
   while (keeper_.has_backlog() && left().count() > 0) {
     pollfd waiting{keeper_.fd(), POLLOUT, 0};
     poll(&waiting, 1, static_cast<int>(left().count()));
     keeper_.flush();
   }
-  if (!is_gone_within(pid_, left())) {
+  int status = 0;
+  const bool is_gone = is_gone_within(pid_, left(), &status);
+  if (!is_gone) {
     kill(pid_, SIGKILL);
     is_gone_within(pid_, kLastBreath);
   }
   pid_ = -1;
   let_go();
+  return !is_gone || !WIFSIGNALED(status);
 }
 
 }  // namespace paddle_launch

@@ -94,7 +94,8 @@ class Etcd {
   void adopt_job_lease(std::int64_t lease);
   // Finishes the changes that were asked for, gives the pod's lease back (its keys vanish) and,
   // where `job_too`, the job's. Waits, a short time at most. Nothing is told any more, not even the
-  // answers to earlier changes: what they refer to may be gone.
+  // answers to earlier changes: what they refer to may be gone. Where the keeper was just killed,
+  // another one does it.
   void close(bool job_too, std::chrono::milliseconds patience);
 
   // Of the keeper. One that died is replaced after a second, and the next one has its leases.
@@ -112,6 +113,7 @@ class Etcd {
   void explain_the_end();
   void tell_connection(const EtcdProblem& problem);
   void refuse_all();
+  bool end_keeper(bool job_too, std::chrono::steady_clock::time_point until);
   void let_go();
 
   EventLoop& loop_;

@@ -88,6 +88,16 @@ class ServerTest(ElasticCase):
         self.assert_undisturbed(ranks)
         self.assert_completes(runs)
 
+    def test_a_job_that_ends_just_after_its_keepers_were_killed_leaves_no_keys(self):
+        runs = self.start_elastic(["n1", "n2"], "--elastic_ttl=600")
+        self.wait_round_or_later(0, 2, runs)
+        keepers = [run.part("etcd keeper") for run in runs.values()]
+        self.finish()
+        for keeper in keepers:
+            os.kill(keeper, signal.SIGKILL)
+        self.assert_completes(runs)
+        self.assert_etcd_is_empty()
+
     def test_two_jobs_do_not_meet(self):
         base, both = self.dir, []
         for name in ("one", "two"):
