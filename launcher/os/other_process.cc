@@ -25,6 +25,8 @@ std::time_t moment_of(unsigned long long ticks) {
 
 std::string shown_command(std::string command) {
   while (!command.empty() && command.back() == '\0') command.pop_back();
+  const std::size_t slash = command.rfind('/', command.find('\0'));
+  if (slash != std::string::npos) command.erase(0, slash + 1);
   for (char& c : command) {
     if (c == '\0') c = ' ';
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';

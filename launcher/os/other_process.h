@@ -18,8 +18,8 @@ struct OtherProcess {
   std::time_t since = 0;
 };
 
-// The command as typed, of the bytes of /proc/PID/cmdline. It goes to a terminal, so control bytes
-// are taken out, and cut where it is long.
+// The command as typed, without the folder of its program, of the bytes of /proc/PID/cmdline. It
+// goes to a terminal, so control bytes are taken out, and cut where it is long.
 std::string shown_command(std::string command);
 
 // None where there is no such process, or where it may not be looked at.

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A bug in the launcher of one node of two: its trainers are stopped and waited for, and the other node learns of it."""
 
-import os
 import signal
 import unittest
 
@@ -16,12 +15,11 @@ TRAINER = SAVES + READY + "sleep 1000 & while :; do wait; done"
 
 class FailedLauncherTest(ClusterCase):
     HOSTS = {"count": 2}
-    SHARED = (os.path.dirname(os.environ["FAKE_TROUBLE_LIBRARY"]),)
 
     def fail_on(self, host, *options, once):
         """All trainers run, and then the launcher of that host fails. Returns (runs, pids by rank)."""
         self.gate()
-        trouble = {"LD_PRELOAD": os.environ["FAKE_TROUBLE_LIBRARY"], "FAKE_TROUBLE": str(self.dir / "trouble"),
+        trouble = {"LD_PRELOAD": self.to_preload("FAKE_TROUBLE_LIBRARY"), "FAKE_TROUBLE": str(self.dir / "trouble"),
                    **({"FAKE_TROUBLE_ONCE": "1"} if once else {})}
         runs = {name: self.start_node(name, "--grace=60", *options, SH, "-c", TRAINER,
                                       env=trouble if name == host else {}) for name in self.names}

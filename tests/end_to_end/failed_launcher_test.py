@@ -3,7 +3,6 @@
 loaded into the launcher makes its wait for news fail."""
 
 import json
-import os
 import signal
 import time
 import unittest
@@ -19,7 +18,7 @@ class FailedLauncherTest(LauncherCase):
     def start_with_trouble(self, *args, **variables):
         self.gate()
         return self.start(*args, SH, "-c", TRAINER,
-                          env={"LD_PRELOAD": os.environ["FAKE_TROUBLE_LIBRARY"],
+                          env={"LD_PRELOAD": self.to_preload("FAKE_TROUBLE_LIBRARY"),
                                "FAKE_TROUBLE": str(self.dir / "trouble"), **variables})
 
     def fail(self, run):

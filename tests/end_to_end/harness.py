@@ -145,6 +145,10 @@ class LauncherCase(unittest.TestCase):
         run.wait(seconds)
         return run
 
+    def to_preload(self, variable):
+        """The library that it names, where no space is in the path: LD_PRELOAD takes it for two."""
+        return shutil.copy(os.environ[variable], self.dir)
+
     def gate(self):
         """A new gate; the one of an earlier run in the same test is opened."""
         for earlier in self._gates:

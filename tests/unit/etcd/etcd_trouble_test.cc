@@ -166,7 +166,7 @@ TEST(EtcdTrouble, WithoutLibcurlItSaysWhatToInstall) {
   }
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   const std::string command = fmt::format(
-      "LD_LIBRARY_PATH={} {} --gtest_also_run_disabled_tests "
+      "LD_LIBRARY_PATH={} '{}' --gtest_also_run_disabled_tests "
       "--gtest_filter=EtcdTrouble.DISABLED_WithoutLibcurl >{} 2>&1",
       folder.path(""), self, folder.path("log"));
   EXPECT_EQ(std::system(command.c_str()), 0) << std::ifstream(folder.path("log")).rdbuf();

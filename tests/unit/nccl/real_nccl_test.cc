@@ -165,8 +165,8 @@ Pipe start_rank(const NcclIds& ids, int rank, int world) {
   std::string command;
   for (const auto& [name, value] : nccl_variables(ids)) command += name + "=" + value + " ";
   command += fmt::format(
-      "PADDLE_TRAINER_ID={} PADDLE_TRAINERS_NUM={} NCCL_CHECK_IN_DEADLINE=60 exec {} {} 2>&1", rank,
-      world, PYTHON, NCCL_CHECK_IN);
+      "PADDLE_TRAINER_ID={} PADDLE_TRAINERS_NUM={} NCCL_CHECK_IN_DEADLINE=60 exec '{}' '{}' 2>&1",
+      rank, world, PYTHON, NCCL_CHECK_IN);
   return {popen(command.c_str(), "r"), pclose};
 }
 

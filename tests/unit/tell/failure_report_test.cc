@@ -221,7 +221,7 @@ TEST(FailureReport, NamesWhoDidNotTellHowItEnded) {
 TEST(FailureReport, TellsOfALostNodeThatItsRanksDidNotFail) {
   const JobVerdict verdict{.first = {.kind = Kind::PodLost,
                                      .status = 75,
-                                     .text = "192.168.0.3 was lost: no answer for 8 s"},
+                                     .text = "node 192.168.0.3 was lost: no answer for 8 s"},
                            .aborted = ranks({4, 5}),
                            .stopped = ranks({0, 1, 2, 3})};
   EXPECT_EQ(failure_report(verdict, 3),
