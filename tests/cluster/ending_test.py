@@ -125,7 +125,7 @@ class EndingTest(ClusterCase):
                 self.assert_all_end(runs, 75)
                 self.assert_abort(runs, self.ranks_of(host))
                 address = re.escape(self.hosts.address(host))
-                self.assert_report(runs, set(runs), rf"(?m)^  node +{address}.* was lost: ",
+                self.assert_report(runs, set(runs), rf"(?m)^  what +node {address}.* was lost: ",
                                    rf"(?m)^  lost +rank {self.ranks_of(host)[0]}-{self.ranks_of(host)[1]} ")
                 self.wait_none_left()
                 self.again()
