@@ -90,8 +90,8 @@ class KeysTest(ElasticCase):
         self.assert_completes(runs)
 
     def test_a_node_that_leads_no_more_after_force_is_no_wrong_use(self):
-        runs = self.start_elastic(["n1"], np="2")
-        self.wait_told(runs["n1"], "waiting for 1 of 2 nodes")
+        runs = self.start_elastic(["n1"], np="4")  # two nodes are enough in no order of events
+        self.wait_told(runs["n1"], "waiting for 3 of 4 nodes")
         [first] = self.pods()
         runs.update(self.start_elastic(["n2"], "--force=true", np="3"))
         wait_until(lambda: (self.value("job") or {}).get("max") == 3 and len(self.pods()) == 2,

@@ -18,7 +18,7 @@ ALL = ("n1", "n2", "n3", "n4")
 SERVED = "worker 0 found [+3.0, -2.0, +0.5, +1.0]"
 # Tells its role and its neighbours; servers listen, and they and heterogeneous workers stay until they are stopped.
 ROLES = """\
-import os, signal, socket
+import os, signal, socket, time
 role = os.environ.get("TRAINING_ROLE", "alone")
 if role == "PSERVER":
     server = socket.create_server((os.environ["POD_IP"], int(os.environ["PADDLE_PORT"])))
@@ -27,7 +27,16 @@ if role == "HETER_TRAINER":
     seen = [os.environ[name] for name in ("STAGE_ID", "STAGE_NUM", "HETER_DEVICE_TYPE",
             "PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST", "PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST")]
     print("HETER_TRAINER stage {} of {} on {} from {} to {}".format(*seen), flush=True)
+    server = socket.create_server((os.environ["POD_IP"], int(os.environ["PADDLE_PORT"])))
     signal.pause()
+for endpoint in filter(None, os.environ.get("PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST", "").split(",")):
+    host, port = endpoint.split(":")
+    while True:  # until it has said its line
+        try:
+            socket.create_connection((host, int(port)), 1).close()
+            break
+        except OSError:
+            time.sleep(0.05)
 print(role, os.environ.get("PADDLE_GLOO_HTTP_ENDPOINT"), os.environ.get("PADDLE_WORKER_ENDPOINT"), flush=True)
 """
 
