@@ -14,8 +14,13 @@ template FMT_API auto locale_ref::get<std::locale>() const -> std::locale;
 template FMT_API auto thousands_sep_impl(locale_ref) -> thousands_sep_result<char>;
 template FMT_API auto decimal_point_impl(locale_ref) -> char;
 template FMT_API void buffer<char>::append(const char*, const char*);
+#if FMT_VERSION < 100000
 template FMT_API void vformat_to(buffer<char>&, string_view,
                                  basic_format_args<FMT_BUFFER_CONTEXT(char)>, locale_ref);
+#else
+template FMT_API void vformat_to(buffer<char>&, string_view, typename vformat_args<>::type,
+                                 locale_ref);
+#endif
 
 }  // namespace detail
 FMT_END_NAMESPACE

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "launcher/job/errors.h"
 #include "launcher/text/endpoint.h"

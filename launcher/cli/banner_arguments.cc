@@ -5,6 +5,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "launcher/cli/value_rule.h"
 #include "launcher/job/card.h"

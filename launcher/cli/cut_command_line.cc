@@ -10,6 +10,7 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "launcher/cli/option_table.h"
 #include "launcher/cli/unknown_option.h"

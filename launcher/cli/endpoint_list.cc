@@ -6,6 +6,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "launcher/cli/value_words.h"
 #include "launcher/text/endpoint.h"

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "launcher/cli/endpoint_list.h"
 #include "launcher/text/split.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "launcher/cli/endpoint_list.h"
 #include "launcher/cli/environment_defaults.h"

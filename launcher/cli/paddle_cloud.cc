@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "launcher/cli/value_rule.h"
 #include "launcher/job/errors.h"

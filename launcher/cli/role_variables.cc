@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "launcher/cli/old_role.h"
 #include "launcher/cli/servers_of_job.h"

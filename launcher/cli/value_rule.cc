@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "launcher/cli/endpoint_list.h"
 #include "launcher/cli/etcd_servers.h"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "launcher/job/errors.h"
 #include "launcher/site/visible_cards.h"

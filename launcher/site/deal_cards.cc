@@ -4,6 +4,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "launcher/job/errors.h"
 #include "launcher/site/choose_cards.h"
