@@ -48,9 +48,12 @@ Choice by_surroundings(const JobSpec& job, const Surroundings& around) {
   if (around.mpi) plugins.push_back(plugin_of(*around.mpi));
   if (around.has_pmix) plugins.emplace_back("pmix");
   if (!plugins.empty()) {
-    return {.way = Way::Tasks,
-            .plugins = std::move(plugins),
-            .else_slurm_step = around.step.has_value()};
+    return {
+        .way = Way::Tasks,
+        .plugins = std::move(plugins),
+        .else_slurm_step = around.step.has_value(),
+        // Slurm kills the step of a task that crashes in MPI_Init, and lets no second client in.
+        .all_are_asked = around.launched_by == "srun"};
   }
   if (around.step) return {.way = Way::SlurmStep};
   throw UsageError(fmt::format(

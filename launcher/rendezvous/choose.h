@@ -22,6 +22,8 @@ struct Choice {
   Way way = Way::Solo;
   std::vector<std::string> plugins{};  // for Way::Tasks, in the order in which they are entered
   bool else_slurm_step = false;        // Way::SlurmStep serves where no plugin can be loaded
+  // Nobody enters the first of two plugins before all were asked through the second.
+  bool all_are_asked = false;
 
   bool operator==(const Choice&) const = default;
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 
@@ -68,7 +69,7 @@ class Attendant {
   std::string text_of_reasons() const { return fmt::format("{}", fmt::join(reasons_, "\n")); }
 
   void open() {
-    if (!companion_ || (preferred_ && preferred_->opens_first())) {
+    if (!companion_ || (opens_first() && !order_.all_are_asked)) {
       companion_.reset();
       open_one(*preferred_);
     } else {
@@ -89,18 +90,23 @@ class Attendant {
     open_ = &plugin;
   }
 
-  // A node without MPI would leave the others waiting in MPI_Init.
+  bool opens_first() const { return preferred_ && preferred_->opens_first(); }
+
+  // A node without MPI would leave the others waiting in MPI_Init. One that has an MPI that cannot
+  // be opened inside PMIx answers as if it had none.
   bool everybody_has_the_preferred_one() {
     doing(fmt::format("asking all tasks through {} whether they have MPI", open_->name()));
+    if (opens_first()) reasons_ = {preferred_->name() + " cannot be opened after PMIx"};
+    const bool has_it = preferred_ && !opens_first();
     const std::string mine =
-        preferred_ ? "" : fmt::format("{} ({})", order_.host, fmt::join(reasons_, "; "));
+        has_it ? "" : fmt::format("{} ({})", order_.host, fmt::join(reasons_, "; "));
     std::vector<std::string> lacking = open_->allgather(mine);
     const std::size_t tasks = lacking.size();
     std::erase(lacking, std::string());
     if (lacking.empty()) return true;
     // Where nobody has MPI it is not missed.
     if (lacking.size() == tasks) return false;
-    remark_ = fmt::format("MPI is not used: {} of the tasks cannot load it, the first on {}",
+    remark_ = fmt::format("MPI is not used: {} of the tasks cannot use it, the first on {}",
                           lacking.size(), lacking.front());
     return false;
   }
@@ -191,8 +197,9 @@ void attend_meeting(int socket, const MeetingOrder& order) {
     attendant.fail(error.what());
     _exit(1);
   }
-  // Not exit: handlers that MPI and PMIx leave behind are none of ours.
-  _exit(0);
+  // With the handlers that MPI left behind: MPICH from 4.2 on takes its leave of mpiexec in one,
+  // and without it mpiexec kills the other launchers of the node.
+  std::exit(0);
 }
 
 }  // namespace paddle_launch

@@ -14,6 +14,7 @@ namespace paddle_launch {
 struct MeetingOrder {
   std::vector<std::string> plugins{};      // "mpi-openmpi", "pmix"
   std::vector<std::string> directories{};  // the first that has the file
+  bool all_are_asked = false;              // see Choice
   std::string host{};                      // of this task, for what others are told about it
 };
 

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +28,13 @@ constexpr std::chrono::seconds kWorthAWord{10};
 constexpr int kForItsLastAct = 1000;  // milliseconds
 // MPI_Finalize waits for all tasks; they have met already.
 constexpr std::chrono::seconds kForItsLeave{60};
+
+// What mpiexec hears over this descriptor is the child's affair from now on: kept here as well it
+// would end with the launcher, and mpiexec would take that for a crash.
+void leave_to_the_child(int pmi) {
+  struct stat facts {};
+  if (pmi > STDERR_FILENO && fstat(pmi, &facts) == 0 && S_ISSOCK(facts.st_mode)) close(pmi);
+}
 
 void make_nonblocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
@@ -60,7 +68,7 @@ void TaskMeeting::begin() {
   make_nonblocking(socket_.get());
   const pid_t parent = getpid();
   child_ = check(fork(), "fork", "meeting child");
-  if (child_ != 0) return;
+  if (child_ != 0) return leave_to_the_child(settings_.pmi);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
   socket_.reset();

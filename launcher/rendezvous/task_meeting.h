@@ -24,6 +24,7 @@ namespace paddle_launch {
 struct TaskMeetingSettings {
   MeetingOrder order{};
   std::chrono::milliseconds timeout{0};               // of the whole meeting
+  int pmi = -1;                                       // the descriptor to mpiexec; -1: none
   std::string scheduler{};                            // "mpirun": for messages
   std::function<void(const std::string&)> error{};    // shown at once
   std::function<void(const std::string&)> waiting{};  // what takes long, once

@@ -15,6 +15,7 @@
 #include "launcher/os/run_until.h"
 #include "launcher/run/own_words.h"
 #include "launcher/site/visible_cards.h"
+#include "launcher/text/number.h"
 
 namespace paddle_launch {
 namespace {
@@ -27,6 +28,10 @@ std::vector<std::string> plugin_directories(const Environment& env) {
   const std::filesystem::path own = own_directory();
   if (own.empty()) return {};
   return {(own.parent_path() / "lib" / "paddle-launch").string()};
+}
+
+int pmi_descriptor(const Environment& env) {
+  return static_cast<int>(parse_whole_number(lookup(env, "PMI_FD").value_or("")).value_or(-1));
 }
 
 void show_error(const std::string& text) { say_on_stderr("paddle-launch: error: " + text + "\n"); }
@@ -67,8 +72,10 @@ Company::Company(EventLoop& loop, const JobSpec& job, const Environment& env,
   meeting_ = std::make_unique<TaskMeeting>(
       loop, TaskMeetingSettings{.order = {.plugins = choice_.plugins,
                                           .directories = plugin_directories(env),
+                                          .all_are_asked = choice_.all_are_asked,
                                           .host = here.host_name},
                                 .timeout = job.bootstrap_timeout,
+                                .pmi = pmi_descriptor(env),
                                 .scheduler = around.launched_by,
                                 .error = show_error,
                                 .waiting = [tells](const std::string& text) {

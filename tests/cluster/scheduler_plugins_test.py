@@ -85,7 +85,7 @@ class MissingPluginsTest(SchedulerCase):
                 with self.subTest(name):
                     done = start(self.command(name, FOUR, program=program))
                     self.assert_ran(done, name)
-                    self.assert_once(done, "MPI is not used: 4 of the tasks cannot load it, the first on n4 "
+                    self.assert_once(done, "MPI is not used: 4 of the tasks cannot use it, the first on n4 "
                                      f"({folder}/mpi-openmpi.so: ", reason)
 
 

@@ -73,8 +73,8 @@ JobSpec as_it_is(JobSpec job) {
   return job;
 }
 
-Choice tasks(Names plugins, bool else_slurm_step = false) {
-  return {Way::Tasks, std::move(plugins), else_slurm_step};
+Choice tasks(Names plugins, bool by_srun = false) {
+  return {Way::Tasks, std::move(plugins), by_srun, by_srun};
 }
 
 struct Row {

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/rendezvous/task_meeting.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
 #include <cstdlib>
+#include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "launcher/job/errors.h"
+#include "tests/unit/temp_folder.h"
 
 namespace paddle_launch {
 namespace {
@@ -85,6 +92,55 @@ TEST_F(TaskMeetingTest, GivesUpOnACallThatHangsAndNamesStepAndHost) {
   EXPECT_EQ(status_of_open(settings("hang", milliseconds(300))), kNodeMissingStatus);
   EXPECT_NE(said_.find("on n1 is still joining the other tasks through a fake"), std::string::npos)
       << said_;
+}
+
+TEST_F(TaskMeetingTest, LetsAPluginTakeItsLeaveWhenItsProcessExits) {
+  const TempFolder folder;
+  setenv("FAKE_BOOTSTRAP_LEAVE", folder.path("leave").c_str(), 1);
+  TaskMeeting meeting(loop_, settings("good"));
+  unsetenv("FAKE_BOOTSTRAP_LEAVE");
+  meeting.open();
+  EXPECT_FALSE(std::filesystem::exists(folder.path("leave")));
+  meeting.begin_close();
+  meeting.wait_for_end();
+  EXPECT_TRUE(std::filesystem::exists(folder.path("leave")));
+}
+
+TEST_F(TaskMeetingTest, KeepsNoConnectionToMpiexecThatTheChildHas) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+  const UniqueFd mpiexec(ends[0]);
+  TaskMeetingSettings with_pmi = settings("good");
+  with_pmi.pmi = ends[1];
+  TaskMeeting meeting(loop_, with_pmi);
+  EXPECT_EQ(fcntl(ends[1], F_GETFD), -1);
+  meeting.open();
+  pollfd end{mpiexec.get(), POLLIN, 0};
+  EXPECT_EQ(poll(&end, 1, 0), 0);  // the child has it
+  meeting.begin_close();
+  meeting.wait_for_end();
+  EXPECT_EQ(poll(&end, 1, 0), 1);
+}
+
+// Open MPI 5 under srun: nobody can be asked in time who has it.
+TEST_F(TaskMeetingTest, UsesPmixAloneWhereAllAreAskedAndMpiWouldHaveToOpenFirst) {
+  const TempFolder folder;
+  for (const char* name : {"mpi.so", "pmix.so"}) {
+    std::filesystem::copy_file(FAKE_BOOTSTRAP_DIR "/fake_bootstrap.so", folder.path(name));
+  }
+  TaskMeetingSettings both = settings("mpi_opens_first");
+  both.order.plugins = {"mpi", "pmix"};
+  both.order.directories = {folder.path("")};
+  EXPECT_EQ(status_of_open(both), 1);  // under mpirun it is opened, and this one fails
+  said_.clear();
+  both.order.all_are_asked = true;
+  TaskMeeting meeting(loop_, both);
+  EXPECT_EQ(meeting.open(), (TaskNumber{0, 1}));
+  EXPECT_EQ(meeting.remark(), "");  // nobody can use it: it is not missed
+  EXPECT_EQ(meeting.share("of task 0"), "of task 0");
+  meeting.begin_close();
+  meeting.wait_for_end();
+  EXPECT_EQ(said_, "");
 }
 
 }  // namespace
