@@ -32,8 +32,6 @@
 #include "launcher/steps/planning.h"
 #include "launcher/steps/play.h"
 #include "launcher/steps/readiness.h"
-#include "launcher/steps/report_file.h"
-#include "launcher/tell/job_report.h"
 #include "launcher/tell/rounds.h"
 #include "launcher/text/signal_name.h"
 
@@ -82,20 +80,6 @@ Rounds rounds_of(const JobSpec& job, const Company& company) {
   rounds.rules.nodes = RestartRules::Nodes::Elastic;
   rounds.rules.level = job.elastic->level;
   return rounds;
-}
-
-// The processes are gone: a report that fails now changes nothing.
-void report_end(const std::string& file, const RoundEnd& end, const Rounds& rounds) {
-  const auto problem =
-      write_report_file(file, job_report(end.verdict, end.status, rounds.state.restarts));
-  if (!problem) return;
-  say_patiently(fmt::format("paddle-launch: warning: --report={}\n", *problem),
-                std::chrono::seconds(1));
-}
-
-LaunchEnd finish(const JobSpec& job, const RoundEnd& end, const Rounds& rounds) {
-  if (job.report && end.speaks) report_end(*job.report, end, rounds);
-  return {end.status, end.verdict};
 }
 
 // There will be no next one, and main says why.
@@ -188,7 +172,7 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
     const RoundEnd end = play(whole, ready, met, std::exchange(remarks, {}), rounds);
     if (!end.next) {
       if (elastic) elastic->leave(met.channel->is_hub() && !end.leaves);
-      return finish(job, end, rounds);
+      return {end.status, end.verdict};
     }
     waiting.emplace(loop, signals, "between two rounds");
     nccl.emplace();  // the ids of the last round have served

@@ -77,8 +77,7 @@ RoundEnd play(const Job& job, const Readiness& ready, const Met& met, OpeningRem
   const PodPlan plan = plan_pod(spec, job.env, ready.preparation, met.roster,
                                 !job.around.launched_by.empty(), met.gift, met.round);
   if (spec.dry_run != DryRun::No) {
-    const bool speaks = job.company.speaks();
-    return {.status = speaks ? print_plan(spec, plan.processes) : 0, .speaks = speaks};
+    return {.status = job.company.speaks() ? print_plan(spec, plan.processes) : 0};
   }
   remarks.add_warnings(ready.preparation.warnings);
   remarks.add_warnings(met.warnings);

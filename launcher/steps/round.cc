@@ -20,6 +20,7 @@
 #include "launcher/run/console.h"
 #include "launcher/run/log_directory.h"
 #include "launcher/run/named_logs.h"
+#include "launcher/run/own_words.h"
 #include "launcher/run/terminal.h"
 #include "launcher/site/kernel_facts.h"
 #include "launcher/steps/acts.h"
@@ -27,6 +28,8 @@
 #include "launcher/steps/keeping_step.h"
 #include "launcher/steps/open_store_door.h"
 #include "launcher/steps/opening.h"
+#include "launcher/steps/report_file.h"
+#include "launcher/tell/job_report.h"
 #include "launcher/tell/log_lines.h"
 #include "launcher/tell/voice.h"
 #include "launcher/tell/words.h"
@@ -185,6 +188,15 @@ void drain_console(const Stage& stage, const JobVerdict& verdict,
       std::chrono::duration_cast<std::chrono::seconds>(kPatienceWithConsole).count()));
 }
 
+// Before the others may end: mpirun stops this launcher as soon as one of them has failed.
+void report_end(const std::string& file, const RoundEnd& end, const Rounds& rounds) {
+  const auto problem =
+      write_report_file(file, job_report(end.verdict, end.status, rounds.state.restarts));
+  if (!problem) return;
+  say_patiently(fmt::format("paddle-launch: warning: --report={}\n", *problem),
+                std::chrono::seconds(1));
+}
+
 // Everything is told by now: a loop that fails here changes nothing any more.
 void take_leave(JobChannel& channel) {
   try {
@@ -210,10 +222,10 @@ RoundEnd see_through(Stage& stage, const JobSpec& job, const PodPlan& plan, Stop
   RoundEnd end = conclude_round(stage, verdict, plan, started, !result.launcher_failure.empty());
   stage.console.finish(ties.signals, patience);
   stage.guard.wait_for_end();
+  if (!end.next && job.report && stage.speaks) report_end(*job.report, end, ties.rounds);
   // A member with a console of its own has nothing to wait for.
   const bool has_listeners = ties.channel.is_hub() || !ties.speaks;
   if (!end.next && !end.leaves && has_listeners) take_leave(ties.channel);
-  end.speaks = stage.speaks;
   return end;
 }
 

@@ -34,7 +34,6 @@ struct RoundEnd {
   bool is_asked_to_end = false;     // by a signal; the others are still to hear of it
   bool leaves = false;              // the job goes on without this launcher
   JobVerdict verdict{};             // of the last round
-  bool speaks = true;               // for all pods, where they share a console
 };
 
 // Trainers get back the limit on open files that we were given.
