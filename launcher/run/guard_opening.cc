@@ -26,6 +26,8 @@ namespace {
 
 constexpr std::chrono::seconds kBeyondTheGrace{5};
 constexpr std::chrono::milliseconds kBetweenTries{50};
+// A launcher that was just told to stop has not told its guard yet.
+constexpr std::chrono::milliseconds kUntilRefused{1000};
 
 std::int64_t size_of(int log) {
   struct stat status {};
@@ -76,7 +78,9 @@ void GuardProcess::lock_logs() {
 
 // Who only stops is waited for. A job that runs since an earlier round goes on in any case.
 void GuardProcess::wait_for_holder(std::size_t index) {
+  if (shares_logs_) return;
   const std::string& path = plan_.processes[index].log_path;
+  const auto began = Clock::now();
   while (phase_ == Phase::Running &&
          try_lock(logs_[index].get(), settings_.grace) == LockTry::Taken) {
     const auto holder = holder_of(logs_[index].get());
@@ -88,7 +92,8 @@ void GuardProcess::wait_for_holder(std::size_t index) {
           fmt::format("waiting for {} to let go of the log {}, {} s at most", holder->text, path,
                       std::chrono::ceil<std::chrono::seconds>(patience).count()));
     }
-    if (holder && (!may_let_go || Clock::now() >= *logs_free_until_)) {
+    const auto now = Clock::now();
+    if (holder && now >= (may_let_go ? *logs_free_until_ : began + kUntilRefused)) {
       const std::string text = fmt::format("the log {} is in use by {}", path, holder->text);
       if (settings_.must_own_logs) {
         throw UsageError(text +

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import unittest
 
-from harness import HOLD, MANY_SECONDS, READY, SH, TRAINERS, LauncherCase, alive, kill_quietly, wait_until
+from harness import HOLD, MANY_SECONDS, READY, SH, TRAINERS, LauncherCase, alive, comm, kill_quietly, wait_until
 
 # Takes its time when it is told to stop: until somebody makes this file.
 SLOW_STOP = ("trap 'while [ ! -e enough ]; do sleep 0.02; done; exit 0' TERM; " + READY +
@@ -74,10 +74,24 @@ class SharedLogsTest(LauncherCase):
         self.assertEqual(run.out, b"second\n")
 
     def test_a_job_that_stops_is_waited_for(self):
-        first, _ = self.slow_job("--grace=40")
+        first, guard = self.slow_job("--grace=40")
+        first.send(signal.SIGTERM)
+        wait_until(lambda: comm(guard) == "pl-guard-stops", "the guard stops its trainers")
+        run = self.second("--nproc_per_node=2")
+        self.wait_told(run, f"pid {first.pid} ")
+        self.write("enough", "")
+        run.wait(MANY_SECONDS)
+        self.assert_status(run, 0)
+        first.wait()
+
+    def test_a_job_whose_guard_does_not_know_yet_that_it_stops_is_waited_for(self):
+        first, guard = self.slow_job("--grace=40")
+        os.kill(guard, signal.SIGSTOP)
         first.send(signal.SIGTERM)
         self.wait_told(first, "SIGTERM")
         run = self.second("--nproc_per_node=2")
+        run.guard()
+        os.kill(guard, signal.SIGCONT)
         self.wait_told(run, f"pid {first.pid} ")
         self.write("enough", "")
         run.wait(MANY_SECONDS)
