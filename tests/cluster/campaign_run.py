@@ -7,6 +7,7 @@ import dataclasses
 import pathlib
 import random
 import shutil
+import signal
 import tempfile
 import time
 import traceback
@@ -70,7 +71,9 @@ def _play(job, fault, chance):
     if campaign_check.failed_by_scheduler(job):
         fault.note(campaign_check.FAILED_BY_SCHEDULER)
     found += campaign_check.problems(job, fault.expect(job))
-    leaves_keys = fault.may_leave_keys(job)
+    # Nobody takes the keys away where every launcher was killed: they stay until their lease ends (--elastic_ttl).
+    all_killed = set(job.statuses().values()) == {-signal.SIGKILL}
+    leaves_keys = all_killed or fault.may_leave_keys(job)
     if job.mode == "elastic" and not leaves_keys:
         found += [f"left in etcd: {key}" for key in job.ground.keys_left(job.folder.name)]
     if killed or leaves_keys:  # the next run is to find what this one found
