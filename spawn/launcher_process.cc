@@ -10,7 +10,7 @@
 #include <iostream>
 #include <string_view>
 
-#include "launcher/job/own_function.h"
+#include "launcher/job/start_method.h"
 #include "launcher/launch.h"
 #include "launcher/os/unique_fd.h"
 #include "launcher/steps/launch_failure.h"

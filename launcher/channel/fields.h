@@ -16,10 +16,9 @@
 #include <vector>
 
 #include "launcher/channel/wire.h"
-#include "launcher/job/pod_offer.h"
-#include "launcher/job/port.h"
+#include "launcher/job/ending.h"
+#include "launcher/job/pod.h"
 #include "launcher/job/role.h"
-#include "launcher/job/stop_cause.h"
 
 namespace paddle_launch {
 

@@ -11,7 +11,7 @@
 #include "launcher/channel/hub.h"
 #include "launcher/channel/job_channel.h"
 #include "launcher/channel/judge.h"
-#include "launcher/job/roster.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 

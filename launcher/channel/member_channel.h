@@ -12,7 +12,7 @@
 #include "launcher/channel/judge.h"
 #include "launcher/channel/link.h"
 #include "launcher/channel/way_back.h"
-#include "launcher/job/roster.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 

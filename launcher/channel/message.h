@@ -12,7 +12,7 @@
 
 #include "launcher/job/ending.h"
 #include "launcher/job/link_check.h"
-#include "launcher/job/pod_offer.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "launcher/job/names_of_pods.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 namespace {

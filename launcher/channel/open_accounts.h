@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "launcher/channel/judge.h"
-#include "launcher/job/roster.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 

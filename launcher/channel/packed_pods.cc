@@ -7,7 +7,7 @@
 
 #include "launcher/channel/pod_wire.h"
 #include "launcher/channel/wire.h"
-#include "launcher/job/port.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 namespace {

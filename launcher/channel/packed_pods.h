@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/job/pod_offer.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 

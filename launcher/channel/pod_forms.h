@@ -7,8 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "launcher/job/pod_offer.h"
-#include "launcher/job/port.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 

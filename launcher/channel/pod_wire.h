@@ -7,7 +7,7 @@
 #include <string>
 
 #include "launcher/channel/wire.h"
-#include "launcher/job/pod_offer.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 

@@ -7,8 +7,8 @@
 #include "launcher/cli/choose_mode.h"
 #include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/given_options.h"
-#include "launcher/job/elastic_spec.h"
 #include "launcher/job/environment.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 

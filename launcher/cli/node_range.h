@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "launcher/cli/given_options.h"
-#include "launcher/job/elastic_spec.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 

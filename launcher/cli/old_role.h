@@ -7,7 +7,7 @@
 
 #include "launcher/cli/given_options.h"
 #include "launcher/job/environment.h"
-#include "launcher/job/server_spec.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 

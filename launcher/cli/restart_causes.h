@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "launcher/cli/value_rule.h"
-#include "launcher/job/restart_spec.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 

@@ -5,8 +5,7 @@
 #include <optional>
 
 #include "launcher/cli/given_options.h"
-#include "launcher/job/elastic_spec.h"
-#include "launcher/job/restart_spec.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 

@@ -9,7 +9,7 @@
 #include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/given_options.h"
 #include "launcher/job/environment.h"
-#include "launcher/job/server_spec.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "launcher/job/port.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 

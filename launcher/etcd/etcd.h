@@ -19,7 +19,7 @@
 #include "launcher/etcd/etcd_problem.h"
 #include "launcher/etcd/frame_pipe.h"
 #include "launcher/etcd/keeper_orders.h"
-#include "launcher/job/elastic_spec.h"
+#include "launcher/job/job_spec.h"
 #include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 

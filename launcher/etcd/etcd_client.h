@@ -12,7 +12,7 @@
 #include "launcher/etcd/etcd_problem.h"
 #include "launcher/etcd/gateway_answers.h"
 #include "launcher/etcd/http.h"
-#include "launcher/job/elastic_spec.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 

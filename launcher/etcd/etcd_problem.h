@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "launcher/job/elastic_spec.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "launcher/etcd/curl_library.h"
-#include "launcher/job/elastic_spec.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "launcher/job/elastic_spec.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 

@@ -5,18 +5,142 @@
 
 #include <chrono>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "launcher/job/card.h"
-#include "launcher/job/elastic_spec.h"
-#include "launcher/job/own_function.h"
-#include "launcher/job/restart_spec.h"
-#include "launcher/job/server_spec.h"
+#include "launcher/job/role.h"
+#include "launcher/job/start_method.h"
 
 namespace paddle_launch {
 
+// How often, after what, and how soon a failed job is started again. --restart_on: which failures
+// are worth another try.
+struct RestartCauses {
+  bool any_code = true;
+  std::set<int> codes{};  // where not any
+  bool any_signal = true;
+  std::set<int> signals{};  // where not any
+  bool lost_node = true;
+
+  bool operator==(const RestartCauses&) const = default;
+};
+
+struct RestartSpec {
+  int most = 0;                                 // --max_restart
+  std::chrono::milliseconds first_pause{1000};  // --restart_pause; doubles with each quick failure
+  RestartCauses on{};
+
+  bool operator==(const RestartSpec&) const = default;
+};
+
+// A trainer that exits with it asks to be started again, as in Paddle.
+constexpr int kStartMeAgain = 102;
+
+// A job whose nodes come and go: the etcd server where they meet, how many there may be, and how
+// long the others wait.
+struct EtcdSpec {
+  std::vector<std::string> endpoints{};  // "host:port", tried in turn
+  std::string source{};                  // "--elastic_server", "--master", "PADDLE_ELASTIC_SERVER"
+  std::string user{};
+  std::string password{};  // never shown
+  bool tls = false;
+  std::string cacert{};  // files; empty: the system's own, none
+  std::string cert{};
+  std::string key{};
+
+  bool operator==(const EtcdSpec&) const = default;
+};
+
+struct NodeRange {
+  int min = 1;
+  int max = 1;
+
+  bool is_fixed() const { return min == max; }
+  // As it is typed: "3" or "2:4".
+  std::string text() const {
+    return is_fixed() ? std::to_string(min) : std::to_string(min) + ":" + std::to_string(max);
+  }
+  bool operator==(const NodeRange&) const = default;
+};
+
+struct ElasticSpec {
+  EtcdSpec etcd{};
+  NodeRange nodes{};
+  std::string nodes_source{};                  // "--np", "--nnodes", "PADDLE_ELASTIC_NP"
+  std::chrono::milliseconds timeout{120'000};  // too few nodes are waited for so long
+  std::chrono::milliseconds settle{
+      3'000};                    // a changed number of nodes is kept so long before it counts
+  std::chrono::seconds ttl{60};  // of what a dead node leaves in etcd
+  // Where a trainer fails: 1 all start again, 0 its node leaves and the others go on or wait, -1
+  // the job ends.
+  int level = 1;
+  bool force = false;  // --force: this launch's number of nodes replaces that of the running job
+  std::string pre_hook{};  // --elastic_pre_hook: a shell command before each round
+
+  bool operator==(const ElasticSpec&) const = default;
+};
+
+// What somebody outside wants of a running job.
+struct JobOrder {
+  enum class Kind { Status, Scale, Stop };
+
+  Kind kind = Kind::Status;
+  EtcdSpec etcd{};
+  std::string job_id{};
+  int nodes = 0;      // of Scale
+  bool json = false;  // --status=json
+
+  bool operator==(const JobOrder&) const = default;
+};
+
+// What the user asked for of a job with parameter servers. For each role there is either a list of
+// the whole job's endpoints, or a number for each node. One process for each launcher, chosen by
+// the variables of Paddle's first cluster documents (PADDLE_TRAINING_ROLE and its relatives).
+struct OldRole {
+  ProcessName mine{};
+  std::vector<std::string> server_hosts{};  // PADDLE_PSERVER_IPS
+  int port = 6174;                          // PADDLE_PSERVER_PORT, of every server
+  int trainers = 1;                         // PADDLE_TRAINERS
+
+  int pods() const { return static_cast<int>(server_hosts.size()) + trainers; }
+  // Servers first, then trainers.
+  int place() const {
+    return mine.role == Role::Server ? mine.index
+                                     : static_cast<int>(server_hosts.size()) + mine.index;
+  }
+  bool operator==(const OldRole&) const = default;
+};
+
+struct ServerSpec {
+  std::vector<std::string> servers{};  // host:port, as typed
+  std::vector<std::string> workers{};
+  std::vector<std::vector<std::string>> heter_workers{};  // by stages, from stage 2 on
+  int server_num = 0;                                     // of each node; 0 where there is a list
+  int worker_num = 0;
+  std::vector<int> heter_worker_num{};       // by stages
+  std::vector<std::string> heter_devices{};  // by stages: cpu, gpu or xpu
+
+  std::optional<int> http_port{};  // of Gloo's meeting point, on the first server's node
+  std::string http_port_source{};  // "--http_port", "--gloo_port" or a variable
+  std::string with_gloo = "0";     // PADDLE_WITH_GLOO
+  std::chrono::milliseconds server_wait{10'000};
+  bool legacy_env = false;  // the variables of the first cluster documents are set as well
+
+  std::optional<OldRole> old_role{};
+  // PaddleCloud started this one process, or a job is one worker without servers: the script runs
+  // once, in the environment as it is. The lists are for endpoints.log alone.
+  std::optional<ProcessName> as_it_is{};
+
+  int heter_stages() const {
+    return static_cast<int>(heter_workers.empty() ? heter_worker_num.size() : heter_workers.size());
+  }
+  bool operator==(const ServerSpec&) const = default;
+};
+
+// The whole of it.
 enum class Mode { Collective, ParameterServer, ParameterServerHeter, Rpc };
 enum class ConsoleMode { RankZero, All, None, Direct };  // Direct: there are no logs
 enum class DryRun { No, Text, Json };

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "launcher/job/environment.h"
-#include "launcher/job/program.h"
-#include "launcher/job/world_plan.h"
+#include "launcher/job/plan.h"
+#include "launcher/job/start_method.h"
 #include "launcher/plan/paddle_env.h"
 #include "launcher/plan/pod_plan.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "launcher/job/nccl_ids.h"
-#include "launcher/job/process_spec.h"
+#include "launcher/job/plan.h"
 
 namespace paddle_launch {
 

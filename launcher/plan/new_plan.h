@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "launcher/job/environment.h"
-#include "launcher/job/program.h"
+#include "launcher/job/start_method.h"
 #include "launcher/plan/paddle_env.h"
 #include "launcher/plan/pod_plan.h"
 

@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/job/process_spec.h"
-#include "launcher/job/server_world.h"
+#include "launcher/job/plan.h"
 
 namespace paddle_launch {
 

@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "launcher/job/ending.h"
 #include "launcher/job/environment.h"
-#include "launcher/job/process_spec.h"
-#include "launcher/job/round_state.h"
-#include "launcher/job/world_plan.h"
+#include "launcher/job/plan.h"
 
 namespace paddle_launch {
 

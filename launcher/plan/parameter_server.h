@@ -3,9 +3,9 @@
 #pragma once
 
 #include "launcher/job/environment.h"
-#include "launcher/job/program.h"
-#include "launcher/job/server_spec.h"
-#include "launcher/job/server_world.h"
+#include "launcher/job/job_spec.h"
+#include "launcher/job/plan.h"
+#include "launcher/job/start_method.h"
 #include "launcher/plan/pod_plan.h"
 #include "launcher/plan/server_env.h"
 

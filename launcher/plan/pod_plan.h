@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "launcher/job/card.h"
-#include "launcher/job/process_spec.h"
-#include "launcher/job/server_world.h"
+#include "launcher/job/plan.h"
 
 namespace paddle_launch {
 

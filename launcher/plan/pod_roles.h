@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "launcher/job/node_share.h"
-#include "launcher/job/pod_offer.h"
-#include "launcher/job/server_spec.h"
+#include "launcher/job/job_spec.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 

@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "launcher/job/environment.h"
-#include "launcher/job/process_spec.h"
-#include "launcher/job/server_spec.h"
-#include "launcher/job/server_world.h"
+#include "launcher/job/job_spec.h"
+#include "launcher/job/plan.h"
 #include "launcher/plan/paddle_env.h"
 
 namespace paddle_launch {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/job/names_of_pods.h"
+#include "launcher/job/pod.h"
 #include "launcher/plan/world.h"
 
 namespace paddle_launch {

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "launcher/job/roster.h"
-#include "launcher/job/server_world.h"
+#include "launcher/job/plan.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <string>
 
-#include "launcher/job/roster.h"
-#include "launcher/job/world_plan.h"
+#include "launcher/job/plan.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "launcher/channel/connections.h"
-#include "launcher/job/elastic_spec.h"
+#include "launcher/job/job_spec.h"
 #include "launcher/job/waiting_facts.h"
 #include "launcher/os/alarm.h"
 #include "launcher/rendezvous/give_roster.h"

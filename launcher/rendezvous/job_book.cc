@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "launcher/channel/cut_text.h"
-#include "launcher/job/port.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "launcher/etcd/etcd.h"
-#include "launcher/job/elastic_spec.h"
-#include "launcher/job/round_state.h"
+#include "launcher/job/ending.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 

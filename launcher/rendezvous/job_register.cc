@@ -12,7 +12,7 @@
 #include "launcher/channel/secret.h"
 #include "launcher/etcd/etcd_problem.h"
 #include "launcher/job/errors.h"
-#include "launcher/job/pod_name.h"
+#include "launcher/job/pod.h"
 #include "launcher/os/run_until.h"
 #include "launcher/os/wall_clock.h"
 #include "launcher/text/hex.h"

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "launcher/etcd/etcd.h"
-#include "launcher/job/elastic_spec.h"
+#include "launcher/job/job_spec.h"
 #include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/job_book.h"

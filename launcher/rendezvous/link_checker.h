@@ -11,7 +11,7 @@
 
 #include "launcher/channel/job_channel.h"
 #include "launcher/job/link_check.h"
-#include "launcher/job/roster.h"
+#include "launcher/job/pod.h"
 #include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/unique_fd.h"

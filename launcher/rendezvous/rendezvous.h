@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "launcher/channel/job_channel.h"
-#include "launcher/job/pod_offer.h"
-#include "launcher/job/roster.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "launcher/job/roster.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 

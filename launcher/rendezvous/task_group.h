@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/job/node_share.h"
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 

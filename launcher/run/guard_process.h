@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/job/process_spec.h"
+#include "launcher/job/plan.h"
 #include "launcher/os/unique_fd.h"
 #include "launcher/run/guard.h"
 #include "launcher/run/start_process.h"

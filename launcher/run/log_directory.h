@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "launcher/job/process_spec.h"
+#include "launcher/job/plan.h"
 #include "launcher/os/side_process.h"
 #include "launcher/os/unique_fd.h"
 #include "launcher/run/log_follower.h"

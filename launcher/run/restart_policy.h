@@ -7,8 +7,7 @@
 #include <optional>
 
 #include "launcher/job/ending.h"
-#include "launcher/job/restart_spec.h"
-#include "launcher/job/round_state.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 

@@ -11,7 +11,7 @@
 #include <csignal>
 #include <functional>
 
-#include "launcher/job/own_function.h"
+#include "launcher/job/start_method.h"
 
 namespace paddle_launch {
 

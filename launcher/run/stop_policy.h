@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "launcher/job/outcome.h"
-#include "launcher/job/process_spec.h"
+#include "launcher/job/ending.h"
+#include "launcher/job/plan.h"
 
 namespace paddle_launch {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/job/outcome.h"
+#include "launcher/job/ending.h"
 #include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/signals.h"

@@ -10,7 +10,7 @@
 #include "launcher/job/card.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
-#include "launcher/job/node_share.h"
+#include "launcher/job/pod.h"
 #include "launcher/site/found_cards.h"
 
 namespace paddle_launch {

@@ -2,7 +2,7 @@
 // The files that the user named for TLS with etcd.
 #pragma once
 
-#include "launcher/job/elastic_spec.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 

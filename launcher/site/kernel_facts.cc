@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "launcher/job/failure.h"
+#include "launcher/job/ending.h"
 #include "launcher/os/read_file.h"
 
 namespace paddle_launch {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/job/port.h"
+#include "launcher/job/pod.h"
 #include "launcher/os/read_file.h"
 
 namespace paddle_launch {

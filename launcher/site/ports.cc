@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/job/port.h"
+#include "launcher/job/pod.h"
 #include "launcher/os/random_below.h"
 #include "launcher/site/port_candidates.h"
 #include "launcher/site/port_owner.h"

@@ -7,7 +7,7 @@
 
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
-#include "launcher/job/program.h"
+#include "launcher/job/start_method.h"
 
 namespace paddle_launch {
 

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "launcher/job/ending.h"
-#include "launcher/job/outcome.h"
-#include "launcher/job/process_spec.h"
+#include "launcher/job/plan.h"
 #include "launcher/run/log_directory.h"
 #include "launcher/run/supervisor.h"
 #include "launcher/tell/probable_cause.h"

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "launcher/job/job_spec.h"
-#include "launcher/job/pod_offer.h"
-#include "launcher/job/roster.h"
+#include "launcher/job/pod.h"
 #include "launcher/site/machine.h"
 #include "launcher/site/own_node.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "launcher/job/job_spec.h"
-#include "launcher/job/pod_offer.h"
+#include "launcher/job/pod.h"
 #include "launcher/site/machine.h"
 #include "launcher/site/own_node.h"
 #include "launcher/steps/company.h"

@@ -2,7 +2,7 @@
 // --status, --scale and --stop: a short visit to the etcd server of a running elastic job.
 #pragma once
 
-#include "launcher/job/elastic_spec.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 

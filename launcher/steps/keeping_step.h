@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "launcher/job/server_spec.h"
-#include "launcher/job/server_world.h"
+#include "launcher/job/job_spec.h"
+#include "launcher/job/plan.h"
 #include "launcher/run/conductor.h"
 
 namespace paddle_launch {

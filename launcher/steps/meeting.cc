@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "launcher/channel/secret.h"
-#include "launcher/job/pod_name.h"
+#include "launcher/job/pod.h"
 #include "launcher/os/ipv4.h"
 #include "launcher/rendezvous/scheduler.h"
 #include "launcher/rendezvous/solo.h"

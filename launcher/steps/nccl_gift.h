@@ -9,7 +9,7 @@
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
 #include "launcher/job/nccl_ids.h"
-#include "launcher/job/program.h"
+#include "launcher/job/start_method.h"
 #include "launcher/nccl/id_keeper.h"
 #include "launcher/rendezvous/rendezvous.h"
 

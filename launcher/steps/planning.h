@@ -4,10 +4,10 @@
 
 #include <string>
 
+#include "launcher/job/ending.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
-#include "launcher/job/roster.h"
-#include "launcher/job/round_state.h"
+#include "launcher/job/pod.h"
 #include "launcher/plan/pod_plan.h"
 #include "launcher/steps/preparation.h"
 

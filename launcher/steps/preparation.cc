@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/job/pod_name.h"
+#include "launcher/job/pod.h"
 #include "launcher/os/own_directory.h"
 #include "launcher/os/side_process.h"
 #include "launcher/run/log_directory.h"

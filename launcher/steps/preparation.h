@@ -10,9 +10,8 @@
 
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
-#include "launcher/job/node_share.h"
-#include "launcher/job/pod_offer.h"
-#include "launcher/job/program.h"
+#include "launcher/job/pod.h"
+#include "launcher/job/start_method.h"
 #include "launcher/plan/server_env.h"
 #include "launcher/site/machine.h"
 #include "launcher/site/ports.h"

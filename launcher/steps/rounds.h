@@ -12,7 +12,6 @@
 
 #include "launcher/channel/job_channel.h"
 #include "launcher/job/ending.h"
-#include "launcher/job/round_state.h"
 #include "launcher/run/restart_policy.h"
 #include "launcher/tell/rounds.h"
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/job/port.h"
+#include "launcher/job/pod.h"
 #include "launcher/plan/old_env.h"
 #include "launcher/plan/pod_roles.h"
 #include "launcher/site/choose_cards.h"

@@ -7,7 +7,7 @@
 
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
-#include "launcher/job/node_share.h"
+#include "launcher/job/pod.h"
 #include "launcher/steps/preparation.h"
 
 namespace paddle_launch {

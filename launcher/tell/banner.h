@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "launcher/job/process_spec.h"
+#include "launcher/job/plan.h"
 
 namespace paddle_launch {
 

@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "launcher/job/ending.h"
-#include "launcher/job/failure.h"
-#include "launcher/job/outcome.h"
-#include "launcher/job/process_spec.h"
+#include "launcher/job/plan.h"
 
 namespace paddle_launch {
 

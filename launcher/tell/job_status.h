@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/job/round_state.h"
+#include "launcher/job/ending.h"
 
 namespace paddle_launch {
 

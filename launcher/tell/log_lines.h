@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "launcher/job/process_spec.h"
+#include "launcher/job/plan.h"
 
 namespace paddle_launch {
 

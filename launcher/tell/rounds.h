@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "launcher/job/restart_spec.h"
-#include "launcher/job/round_state.h"
-#include "launcher/job/stop_cause.h"
+#include "launcher/job/ending.h"
+#include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
 

@@ -8,9 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/job/failure.h"
-#include "launcher/job/outcome.h"
-#include "launcher/job/process_spec.h"
+#include "launcher/job/ending.h"
+#include "launcher/job/plan.h"
 #include "launcher/job/role.h"
 
 namespace paddle_launch {

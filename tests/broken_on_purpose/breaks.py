@@ -23,7 +23,7 @@ BREAKS = [
           ("plan_test",), "unit.plan"),
     Break("cli", "launcher/cli/nodes_of_job.cc", "a list of nodes shrinks to one for a typed --master",
           "number_of_nodes(given) == 1", "number_of_nodes(given) == 0", ("cli_test",), "unit.cli"),
-    Break("job", "launcher/job/names_of_pods.cc", "heterogeneous workers are counted pod by pod",
+    Break("job", "launcher/job/pod.cc", "heterogeneous workers are counted pod by pod",
           "one.offer->stage < other.offer->stage", "one.pod < other.pod", ("job_test",), "unit.job"),
     Break("text", "launcher/text/utf8.cc", "overlong UTF-8 of three bytes is taken",
           "length == 3 && code < 0x800", "length == 3 && code < 0x80", ("text_test",), "unit.text"),

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/job/elastic_spec.h"
+#include "launcher/job/job_spec.h"
 #include "tests/unit/temp_folder.h"
 
 namespace paddle_launch {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/job/names_of_pods.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/job/pod.h"
 
 namespace paddle_launch {
 namespace {

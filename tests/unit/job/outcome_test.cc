@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/job/outcome.h"
-
 #include <cerrno>
 #include <csignal>
 
 #include <gtest/gtest.h>
+
+#include "launcher/job/ending.h"
 
 namespace paddle_launch {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "launcher/job/process_spec.h"
-#include "launcher/job/roster.h"
+#include "launcher/job/plan.h"
+#include "launcher/job/pod.h"
 #include "launcher/plan/paddle_env.h"
 #include "launcher/plan/pod_roles.h"
 #include "launcher/plan/server_world.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "launcher/job/process_spec.h"
+#include "launcher/job/plan.h"
 #include "launcher/run/guard.h"
 #include "tests/unit/temp_folder.h"
 

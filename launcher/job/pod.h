@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one pod (one launcher) brings to the job, and what it was told about it.
+// A pod is what one launcher looks after: how it is called, what it offers to the job, and the
+// roster of all pods in one agreed order.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +15,37 @@
 
 namespace paddle_launch {
 
-// One trainer's share: the cards it owns (none: CPU) and the port it will listen on.
+// POD_NAME: letters by which a pod is told from all others, of this job and of any.
+
+constexpr std::size_t kPodNameLetters = 6;  // of lower case, as Paddle's pods have
+
+inline std::string random_pod_name() {
+  std::random_device entropy;
+  std::uniform_int_distribution<int> letter('a', 'z');
+  std::string name(kPodNameLetters, ' ');
+  for (char& c : name) c = static_cast<char>(letter(entropy));
+  return name;
+}
+
+// This launcher's place among the launchers of its node: one a node, or one a card.
+struct NodeShare {
+  int local = 0;           // 0 … launchers-1
+  int launchers = 1;       // on this node
+  bool own_cards = false;  // the cards that this launcher sees are its alone
+
+  bool operator==(const NodeShare&) const = default;
+};
+
+// How many trainers of the node stand before this launcher's, each launcher having `trainers`: with
+// --start_port its first port is that many further.
+inline int first_of_share(const NodeShare& share, int trainers) { return share.local * trainers; }
+
+// How far TCP's ports go: told by everything that reads, gives out or sends one.
+
+constexpr int kLastPort = 65535;
+
+// What one pod (one launcher) brings to the job, and what it was told about it. One trainer's
+// share: the cards it owns (none: CPU) and the port it will listen on.
 struct TrainerOffer {
   std::vector<Card> cards;
   int port = 0;
@@ -63,5 +96,27 @@ struct PodClaim {
 
   bool operator==(const PodClaim&) const = default;
 };
+
+// All pods of the job in one agreed order, and which of them is this launcher.
+struct Roster {
+  std::vector<PodOffer> pods;
+  std::size_t mine = 0;
+  // The node of each pod, ascending from 0 without a gap; empty: each pod is a node of its own.
+  std::vector<int> node_of{};
+
+  bool shares_its_node(std::size_t pod) const {
+    const auto is_same = [&](std::size_t other) {
+      return other < node_of.size() && node_of[other] == node_of[pod];
+    };
+    return pod < node_of.size() && (is_same(pod + 1) || (pod > 0 && is_same(pod - 1)));
+  }
+
+  bool operator==(const Roster&) const = default;
+};
+
+// Which processes of the job each pod has, by the names that everybody knows them by. For each pod,
+// in the order of its trainers, then of its roles. Places that nobody asked for are given in the
+// roster's order, heterogeneous workers by stages first.
+std::vector<std::vector<ProcessName>> names_of_pods(const Roster& roster);
 
 }  // namespace paddle_launch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/job/names_of_pods.h"
+#include "launcher/job/pod.h"
 
 #include <algorithm>
 #include <cstddef>

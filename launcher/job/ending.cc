@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/job/outcome.h"
+#include "launcher/job/ending.h"
 
 #include <cerrno>
 
