@@ -16,8 +16,8 @@
 #include "launcher/channel/dialer.h"
 #include "launcher/channel/packed_pods.h"
 #include "launcher/os/check.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/rendezvous/agreement.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

@@ -2,8 +2,8 @@
 #include "benchmarks/simulated_pods.h"
 
 #include "benchmarks/process_facts.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/rendezvous/tcp.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "launcher/channel/cut_text.h"
 #include "launcher/channel/pod_wire.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {

@@ -15,10 +15,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "launcher/channel/wire.h"
 #include "launcher/job/ending.h"
 #include "launcher/job/pod.h"
 #include "launcher/job/role.h"
+#include "launcher/text/wire.h"
 
 namespace paddle_launch {
 

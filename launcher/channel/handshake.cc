@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "launcher/channel/wire.h"
+#include "launcher/text/wire.h"
 
 namespace paddle_launch {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "launcher/channel/clocks.h"
 #include "launcher/os/accept_next.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/os/run_until.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

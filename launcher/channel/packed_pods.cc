@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "launcher/channel/pod_wire.h"
-#include "launcher/channel/wire.h"
 #include "launcher/job/pod.h"
+#include "launcher/text/wire.h"
 
 namespace paddle_launch {
 namespace {

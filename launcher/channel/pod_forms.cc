@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "launcher/os/ipv4.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

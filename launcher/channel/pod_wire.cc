@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "launcher/channel/pod_forms.h"
-#include "launcher/os/ipv4.h"
+#include "launcher/text/ipv4.h"
 #include "launcher/text/number.h"
 
 namespace paddle_launch {

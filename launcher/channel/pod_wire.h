@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <string>
 
-#include "launcher/channel/wire.h"
 #include "launcher/job/pod.h"
+#include "launcher/text/wire.h"
 
 namespace paddle_launch {
 

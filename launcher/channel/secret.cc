@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "launcher/channel/wire.h"
+#include "launcher/text/wire.h"
 
 namespace paddle_launch {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "launcher/cli/value_words.h"
 #include "launcher/text/endpoint.h"
+#include "launcher/text/lists.h"
 #include "launcher/text/number.h"
-#include "launcher/text/split.h"
 
 namespace paddle_launch {
 namespace {

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "launcher/cli/endpoint_list.h"
-#include "launcher/text/split.h"
+#include "launcher/text/lists.h"
 
 namespace paddle_launch {
 namespace {

@@ -16,7 +16,7 @@
 #include "launcher/cli/servers_of_job.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/endpoint.h"
-#include "launcher/text/split.h"
+#include "launcher/text/lists.h"
 
 namespace paddle_launch {
 namespace {

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "launcher/cli/value_words.h"
-#include "launcher/text/split.h"
+#include "launcher/text/lists.h"
 
 namespace paddle_launch {
 namespace {

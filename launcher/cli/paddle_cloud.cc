@@ -17,8 +17,8 @@
 #include "launcher/cli/value_rule.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/endpoint.h"
+#include "launcher/text/lists.h"
 #include "launcher/text/number.h"
-#include "launcher/text/split.h"
 
 namespace paddle_launch {
 namespace {

@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "launcher/text/lists.h"
 #include "launcher/text/number.h"
 #include "launcher/text/signal_name.h"
-#include "launcher/text/split.h"
 
 namespace paddle_launch {
 namespace {

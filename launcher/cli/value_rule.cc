@@ -17,8 +17,8 @@
 #include "launcher/cli/etcd_servers.h"
 #include "launcher/cli/restart_causes.h"
 #include "launcher/cli/value_words.h"
+#include "launcher/text/lists.h"
 #include "launcher/text/number.h"
-#include "launcher/text/split.h"
 
 namespace paddle_launch {
 namespace {

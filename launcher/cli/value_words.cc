@@ -3,7 +3,7 @@
 #include "launcher/cli/value_words.h"
 
 #include "launcher/cli/restart_causes.h"
-#include "launcher/text/split.h"
+#include "launcher/text/lists.h"
 
 namespace paddle_launch {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "launcher/etcd/base64.h"
+#include "launcher/text/bytes_as_text.h"
 
 namespace paddle_launch {
 namespace {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "launcher/etcd/base64.h"
+#include "launcher/text/bytes_as_text.h"
 #include "launcher/text/number.h"
 
 namespace paddle_launch {

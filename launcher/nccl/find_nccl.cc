@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "launcher/text/split.h"
+#include "launcher/text/lists.h"
 
 namespace paddle_launch {
 namespace {

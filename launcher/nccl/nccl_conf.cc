@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "launcher/os/read_file.h"
-#include "launcher/text/split.h"
+#include "launcher/text/lists.h"
 
 namespace paddle_launch {
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/os/name_lookup.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cstddef>
 #include <cstring>
@@ -19,7 +21,6 @@
 #include <system_error>
 
 #include "launcher/os/check.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/os/milliseconds_until.h"
 
 namespace paddle_launch {
@@ -32,25 +33,28 @@ using std::chrono::steady_clock;
 // whole when the descriptor becomes readable.
 constexpr std::size_t kMostAddresses = 200;
 constexpr std::size_t kLongestProblem = 1000;
-static_assert(kMostAddresses * sizeof "255.255.255.255" < PIPE_BUF && kLongestProblem < PIPE_BUF);
+static_assert(kMostAddresses * sizeof "4294967295" < PIPE_BUF && kLongestProblem < PIPE_BUF);
 constexpr char kProblem = '!';
 constexpr std::size_t kMostAtOnce = 32;  // children of one look_up
 
 // What needs no name server: addresses, and what is neither an address nor a name. getaddrinfo
 // would take "10.1" for 10.0.0.1; in a list of nodes it is a slip of the pen.
 std::optional<NameAnswer> known_at_once(const std::string& host) {
-  if (const auto address = parse_ipv4(host)) return NameAnswer{{*address}, ""};
+  in_addr address{};
+  if (inet_pton(AF_INET, host.c_str(), &address) == 1) {
+    return NameAnswer{{ntohl(address.s_addr)}, ""};
+  }
   if (host.empty()) return NameAnswer{{}, "the name is empty"};
   if (host.find_first_not_of("0123456789.") != std::string::npos) return std::nullopt;
   return NameAnswer{{}, "this is no IPv4 address"};
 }
 
-// One address a line, or the problem.
+// One address a line, as a number, or the problem.
 std::string encode_answer(const NameAnswer& answer) {
   if (answer.addresses.empty()) return kProblem + answer.problem.substr(0, kLongestProblem);
   std::string lines;
   const std::size_t count = std::min(answer.addresses.size(), kMostAddresses);
-  for (std::size_t i = 0; i < count; ++i) lines += format_ipv4(answer.addresses[i]) + "\n";
+  for (std::size_t i = 0; i < count; ++i) lines += std::to_string(answer.addresses[i]) + "\n";
   return lines;
 }
 
@@ -59,9 +63,9 @@ NameAnswer decode_answer(std::string_view text) {
   NameAnswer answer;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    if (const auto address = parse_ipv4(std::string(text.substr(0, end)))) {
-      answer.addresses.push_back(*address);
-    }
+    std::uint32_t address = 0;
+    const auto [stopped, error] = std::from_chars(text.data(), text.data() + end, address);
+    if (error == std::errc() && stopped == text.data() + end) answer.addresses.push_back(address);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return answer;

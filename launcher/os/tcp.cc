@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/os/tcp.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <string>
 
 #include "launcher/os/check.h"
-#include "launcher/os/ipv4.h"
 
 namespace paddle_launch {
 namespace {
@@ -27,7 +28,10 @@ sockaddr_in socket_address(std::uint32_t address, int port) {
 }
 
 std::string endpoint(std::uint32_t address, int port) {
-  return format_ipv4(address) + ":" + std::to_string(port);
+  const in_addr wire{htonl(address)};
+  std::array<char, INET_ADDRSTRLEN> text{};
+  inet_ntop(AF_INET, &wire, text.data(), text.size());
+  return std::string(text.data()) + ":" + std::to_string(port);
 }
 
 UniqueFd open_socket() {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "launcher/text/hex.h"
+#include "launcher/text/bytes_as_text.h"
 
 namespace paddle_launch {
 namespace {

@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "launcher/channel/cut_text.h"
 #include "launcher/channel/secret.h"
 #include "launcher/job/errors.h"
-#include "launcher/text/hex.h"
-#include "launcher/text/printable.h"
+#include "launcher/text/bytes_as_text.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {

@@ -10,8 +10,8 @@
 #include "launcher/job/errors.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/joining.h"
-#include "launcher/text/hex.h"
-#include "launcher/text/printable.h"
+#include "launcher/text/bytes_as_text.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {

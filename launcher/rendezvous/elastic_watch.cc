@@ -11,7 +11,7 @@
 #include "launcher/job/errors.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/elastic.h"
-#include "launcher/text/printable.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 

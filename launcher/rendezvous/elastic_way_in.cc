@@ -7,12 +7,12 @@
 #include <fmt/ranges.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/os/name_lookup.h"
 #include "launcher/os/run_until.h"
 #include "launcher/os/tcp.h"
 #include "launcher/rendezvous/elastic.h"
 #include "launcher/text/endpoint.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

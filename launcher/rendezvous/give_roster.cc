@@ -5,9 +5,9 @@
 
 #include "launcher/channel/hub_channel.h"
 #include "launcher/channel/packed_pods.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/shared_nodes.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

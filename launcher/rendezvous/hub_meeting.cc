@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/task_agreement.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

@@ -2,10 +2,10 @@
 // How a meeting ends well: everyone's place, and the roster for all.
 #include <utility>
 
-#include "launcher/os/ipv4.h"
 #include "launcher/rendezvous/give_roster.h"
 #include "launcher/rendezvous/hub_meeting.h"
 #include "launcher/rendezvous/node_order.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "launcher/channel/cut_text.h"
 #include "launcher/job/pod.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {

@@ -15,7 +15,7 @@
 #include "launcher/job/pod.h"
 #include "launcher/os/run_until.h"
 #include "launcher/os/wall_clock.h"
-#include "launcher/text/hex.h"
+#include "launcher/text/bytes_as_text.h"
 
 namespace paddle_launch {
 namespace {

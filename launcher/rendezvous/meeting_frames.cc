@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/rendezvous/meeting_frames.h"
 
-#include "launcher/channel/wire.h"
+#include "launcher/text/wire.h"
 
 namespace paddle_launch {
 namespace {

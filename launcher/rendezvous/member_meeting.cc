@@ -9,11 +9,11 @@
 #include "launcher/channel/clocks.h"
 #include "launcher/channel/member_channel.h"
 #include "launcher/job/errors.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/os/random_below.h"
 #include "launcher/os/tcp.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/give_roster.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

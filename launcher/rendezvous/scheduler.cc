@@ -7,15 +7,15 @@
 
 #include <fmt/format.h>
 
-#include "launcher/channel/wire.h"
 #include "launcher/job/errors.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/os/tcp.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/hub_meeting.h"
 #include "launcher/rendezvous/member_meeting.h"
 #include "launcher/rendezvous/shared_nodes.h"
 #include "launcher/rendezvous/task_agreement.h"
+#include "launcher/text/ipv4.h"
+#include "launcher/text/wire.h"
 
 namespace paddle_launch {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "launcher/channel/solo_channel.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/rendezvous/rendezvous.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 

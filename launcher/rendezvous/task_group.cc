@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "launcher/channel/wire.h"
+#include "launcher/text/wire.h"
 
 namespace paddle_launch {
 namespace {

@@ -17,7 +17,7 @@
 #include "launcher/os/milliseconds_until.h"
 #include "launcher/run/console_process.h"
 #include "launcher/run/own_words.h"
-#include "launcher/text/printable.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "launcher/os/write_patiently.h"
-#include "launcher/text/printable.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 

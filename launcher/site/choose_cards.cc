@@ -11,7 +11,7 @@
 
 #include "launcher/job/errors.h"
 #include "launcher/site/visible_cards.h"
-#include "launcher/text/card_list.h"
+#include "launcher/text/device_list.h"
 
 namespace paddle_launch {
 namespace {

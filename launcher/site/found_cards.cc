@@ -16,7 +16,7 @@
 
 #include "launcher/os/read_file.h"
 #include "launcher/site/nvml.h"
-#include "launcher/text/pci_bus.h"
+#include "launcher/text/device_list.h"
 
 namespace paddle_launch {
 namespace {

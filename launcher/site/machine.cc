@@ -13,8 +13,8 @@
 #include <iterator>
 
 #include "launcher/os/check.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/site/interfaces.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

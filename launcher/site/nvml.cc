@@ -12,7 +12,7 @@
 
 #include "launcher/os/shared_library.h"
 #include "launcher/os/side_process.h"
-#include "launcher/text/pci_bus.h"
+#include "launcher/text/device_list.h"
 
 namespace paddle_launch {
 namespace {

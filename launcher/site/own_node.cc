@@ -13,8 +13,8 @@
 #include <fmt/ranges.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/site/lookups.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

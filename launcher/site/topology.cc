@@ -11,8 +11,7 @@
 #include <fmt/format.h>
 
 #include "launcher/os/read_file.h"
-#include "launcher/text/cpu_list.h"
-#include "launcher/text/pci_bus.h"
+#include "launcher/text/device_list.h"
 
 namespace paddle_launch {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
-#include "launcher/text/card_list.h"
+#include "launcher/text/device_list.h"
 
 namespace paddle_launch {
 

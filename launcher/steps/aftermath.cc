@@ -12,7 +12,7 @@
 #include "launcher/tell/log_excerpt.h"
 #include "launcher/tell/log_lines.h"
 #include "launcher/tell/words.h"
-#include "launcher/text/printable.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "launcher/os/ipv4.h"
 #include "launcher/plan/pod_roles.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "launcher/os/ipv4.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/site/token.h"
 #include "launcher/steps/identity.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

@@ -4,8 +4,8 @@
 #include <ctime>
 #include <utility>
 
-#include "launcher/channel/wire.h"
 #include "launcher/run/named_logs.h"
+#include "launcher/text/wire.h"
 
 namespace paddle_launch {
 

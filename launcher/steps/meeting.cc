@@ -10,7 +10,6 @@
 
 #include "launcher/channel/secret.h"
 #include "launcher/job/pod.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/rendezvous/scheduler.h"
 #include "launcher/rendezvous/solo.h"
 #include "launcher/rendezvous/tcp.h"
@@ -19,6 +18,7 @@
 #include "launcher/steps/claim.h"
 #include "launcher/steps/identity.h"
 #include "launcher/tell/waiting.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

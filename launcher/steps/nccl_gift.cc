@@ -4,10 +4,10 @@
 #include <chrono>
 #include <exception>
 
-#include "launcher/channel/wire.h"
 #include "launcher/job/errors.h"
 #include "launcher/plan/nccl_env.h"
 #include "launcher/site/interfaces.h"
+#include "launcher/text/wire.h"
 
 namespace paddle_launch {
 namespace {

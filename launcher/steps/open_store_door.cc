@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/os/ipv4.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 

@@ -16,7 +16,7 @@
 #include "launcher/tell/dry_run.h"
 #include "launcher/tell/rounds.h"
 #include "launcher/tell/words.h"
-#include "launcher/text/printable.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {

@@ -14,8 +14,8 @@
 #include "launcher/tell/columns.h"
 #include "launcher/tell/network_advice.h"
 #include "launcher/tell/words.h"
-#include "launcher/text/number_ranges.h"
-#include "launcher/text/printable.h"
+#include "launcher/text/lists.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "launcher/tell/log_lines.h"
 #include "launcher/tell/words.h"
-#include "launcher/text/cpu_list.h"
-#include "launcher/text/printable.h"
+#include "launcher/text/device_list.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {

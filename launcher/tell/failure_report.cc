@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "launcher/tell/words.h"
-#include "launcher/text/printable.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {

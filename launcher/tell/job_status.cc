@@ -8,7 +8,7 @@
 
 #include "launcher/tell/columns.h"
 #include "launcher/tell/words.h"
-#include "launcher/text/printable.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {

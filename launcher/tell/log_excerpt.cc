@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "launcher/tell/words.h"
-#include "launcher/text/printable.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {

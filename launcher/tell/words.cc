@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "launcher/text/number_ranges.h"
-#include "launcher/text/printable.h"
+#include "launcher/text/lists.h"
 #include "launcher/text/signal_name.h"
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {

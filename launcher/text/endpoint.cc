@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "launcher/text/lists.h"
 #include "launcher/text/number.h"
-#include "launcher/text/split.h"
 
 namespace paddle_launch {
 namespace {

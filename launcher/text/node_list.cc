@@ -8,8 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "launcher/text/lists.h"
 #include "launcher/text/number.h"
-#include "launcher/text/split.h"
 
 namespace paddle_launch {
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/cli/value_words.h"
-#include "launcher/text/split.h"
+#include "launcher/text/lists.h"
 #include "tests/documents/options_in.h"
 
 namespace paddle_launch {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <regex>
 
-#include "launcher/text/split.h"
+#include "launcher/text/lists.h"
 
 namespace paddle_launch {
 namespace {

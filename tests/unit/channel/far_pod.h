@@ -15,9 +15,9 @@
 
 #include "launcher/channel/dialer.h"
 #include "launcher/channel/hub.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/os/run_until.h"
 #include "launcher/os/tcp.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 

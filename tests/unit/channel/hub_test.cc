@@ -8,8 +8,8 @@
 
 #include "launcher/channel/clocks.h"
 #include "launcher/channel/dialer.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/os/run_until.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/cli/option_table.h"
-#include "launcher/text/split.h"
+#include "launcher/text/lists.h"
 #include "tests/unit/cli/parsing.h"
 
 namespace paddle_launch {

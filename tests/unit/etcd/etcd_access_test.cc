@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "launcher/etcd/base64.h"
 #include "launcher/etcd/etcd.h"
+#include "launcher/text/bytes_as_text.h"
 #include "tests/unit/etcd/etcd_server.h"
 #include "tests/unit/etcd/observer.h"
 

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/etcd/base64.h"
 #include "launcher/etcd/gateway_answers.h"
 #include "launcher/etcd/transport_problem.h"
+#include "launcher/text/bytes_as_text.h"
 
 namespace paddle_launch {
 namespace {

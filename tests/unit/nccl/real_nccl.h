@@ -8,7 +8,7 @@
 #include <string>
 
 #include "launcher/nccl/find_nccl.h"
-#include "launcher/text/split.h"
+#include "launcher/text/lists.h"
 
 namespace paddle_launch {
 

@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/os/children.h"
-#include "launcher/os/ipv4.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "launcher/os/accept_next.h"
 #include "launcher/os/idle_listener.h"
-#include "launcher/os/ipv4.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/os/ipv4.h"
 #include "launcher/rendezvous/tcp.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

@@ -10,9 +10,9 @@
 #include "launcher/channel/hub_channel.h"
 #include "launcher/channel/packed_pods.h"
 #include "launcher/job/errors.h"
-#include "launcher/os/ipv4.h"
 #include "launcher/os/run_until.h"
 #include "launcher/os/tcp.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

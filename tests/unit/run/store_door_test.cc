@@ -15,9 +15,9 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/os/ipv4.h"
 #include "launcher/os/run_until.h"
 #include "launcher/os/tcp.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

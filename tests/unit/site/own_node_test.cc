@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/os/ipv4.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

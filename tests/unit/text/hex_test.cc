@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/text/hex.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/text/bytes_as_text.h"
 
 namespace paddle_launch {
 namespace {

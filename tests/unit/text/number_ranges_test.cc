@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/text/number_ranges.h"
-
 #include <climits>
 
 #include <gtest/gtest.h>
+
+#include "launcher/text/lists.h"
 
 namespace paddle_launch {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/text/pci_bus.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/text/device_list.h"
 
 namespace paddle_launch {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/text/printable.h"
-
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "launcher/text/utf8.h"
 
 namespace paddle_launch {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists taken apart.
-#include "launcher/text/split.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/text/lists.h"
 
 namespace paddle_launch {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/os/ipv4.h"
+#include "launcher/text/ipv4.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// IPv4 addresses as numbers in host byte order.
+// IPv4 addresses as numbers in host byte order, and as text.
 #pragma once
 
 #include <cstdint>

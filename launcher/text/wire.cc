@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/channel/wire.h"
+#include "launcher/text/wire.h"
 
 #include <algorithm>
 #include <bit>
