@@ -11,7 +11,7 @@
 
 #include "benchmarks/process_facts.h"
 #include "launcher/os/check.h"
-#include "launcher/os/tcp.h"
+#include "launcher/os/sockets.h"
 
 namespace paddle_launch {
 namespace {

@@ -20,7 +20,7 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/os/forked_child.h"
+#include "launcher/os/child.h"
 #include "launcher/os/unique_fd.h"
 #include "launcher/text/number.h"
 #include "launcher/text/signal_name.h"

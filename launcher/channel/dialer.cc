@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "launcher/os/tcp.h"
+#include "launcher/os/sockets.h"
 
 namespace paddle_launch {
 namespace {

@@ -13,7 +13,6 @@
 
 #include "launcher/channel/hub.h"
 #include "launcher/channel/link.h"
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 
 namespace paddle_launch {

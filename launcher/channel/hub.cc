@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "launcher/channel/clocks.h"
-#include "launcher/os/accept_next.h"
-#include "launcher/os/run_until.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/os/sockets.h"
 #include "launcher/text/ipv4.h"
 
 namespace paddle_launch {

@@ -15,9 +15,8 @@
 
 #include "launcher/channel/clock_offset.h"
 #include "launcher/channel/link.h"
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
-#include "launcher/os/tcp.h"
+#include "launcher/os/sockets.h"
 
 namespace paddle_launch {
 

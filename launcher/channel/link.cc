@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "launcher/os/tcp.h"
+#include "launcher/os/sockets.h"
 
 namespace paddle_launch {
 namespace {

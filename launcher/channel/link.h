@@ -11,7 +11,6 @@
 #include "launcher/channel/frame_queue.h"
 #include "launcher/channel/handshake.h"
 #include "launcher/channel/message.h"
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/unique_fd.h"
 

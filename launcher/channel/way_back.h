@@ -10,9 +10,8 @@
 #include "launcher/channel/dialer.h"
 #include "launcher/channel/link.h"
 #include "launcher/channel/message.h"
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
-#include "launcher/os/tcp.h"
+#include "launcher/os/sockets.h"
 
 namespace paddle_launch {
 

@@ -18,7 +18,7 @@
 #include "launcher/etcd/keeper_process.h"
 #include "launcher/etcd/keeper_wire.h"
 #include "launcher/os/check.h"
-#include "launcher/os/forked_child.h"
+#include "launcher/os/child.h"
 #include "launcher/os/unique_fd.h"
 #include "launcher/text/signal_name.h"
 

@@ -20,7 +20,6 @@
 #include "launcher/etcd/frame_pipe.h"
 #include "launcher/etcd/keeper_orders.h"
 #include "launcher/job/job_spec.h"
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 
 namespace paddle_launch {

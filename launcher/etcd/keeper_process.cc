@@ -13,7 +13,7 @@
 #include "launcher/etcd/etcd_keeper.h"
 #include "launcher/etcd/frame_pipe.h"
 #include "launcher/etcd/keeper_wire.h"
-#include "launcher/os/close_all_but.h"
+#include "launcher/os/child.h"
 #include "launcher/os/unique_fd.h"
 
 namespace paddle_launch {

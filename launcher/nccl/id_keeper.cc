@@ -15,7 +15,7 @@
 #include "launcher/nccl/keeper_process.h"
 #include "launcher/nccl/keeper_wire.h"
 #include "launcher/os/check.h"
-#include "launcher/os/forked_child.h"
+#include "launcher/os/child.h"
 #include "launcher/text/signal_name.h"
 
 namespace paddle_launch {

@@ -18,7 +18,7 @@
 #include "launcher/nccl/keeper_wire.h"
 #include "launcher/nccl/nccl_conf.h"
 #include "launcher/nccl/nccl_library.h"
-#include "launcher/os/close_all_but.h"
+#include "launcher/os/child.h"
 
 namespace paddle_launch {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "launcher/os/read_file.h"
+#include "launcher/os/files.h"
 #include "launcher/text/lists.h"
 
 namespace paddle_launch {

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <thread>
 
-#include "launcher/os/read_file.h"
+#include "launcher/os/files.h"
 
 namespace paddle_launch {
 namespace {

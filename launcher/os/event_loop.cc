@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "launcher/os/check.h"
-#include "launcher/os/milliseconds_until.h"
+#include "launcher/os/clock.h"
 
 namespace paddle_launch {
 namespace {

@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -80,5 +81,47 @@ class EventLoop {
   std::multimap<Clock::time_point, OwnedCallback> timers_;
   std::exception_ptr reason_;
 };
+
+// One timer of an event loop that goes away with its owner.
+class Alarm {
+ public:
+  explicit Alarm(EventLoop& loop) : loop_(loop) {}
+  Alarm(const Alarm&) = delete;
+  Alarm& operator=(const Alarm&) = delete;
+  ~Alarm() { stop(); }
+
+  // Replaces what was set before. The owner may go away inside the callback.
+  void set(std::chrono::milliseconds delay, EventLoop::Callback callback,
+           CallbackOwner owner = CallbackOwner::here()) {
+    stop();
+    timer_ = loop_.after(
+        delay,
+        [this, call = std::move(callback)] {
+          timer_.reset();
+          call();
+        },
+        owner);
+  }
+
+  void stop() {
+    if (timer_) loop_.cancel(*std::exchange(timer_, std::nullopt));
+  }
+
+  bool is_set() const { return timer_.has_value(); }
+
+ private:
+  EventLoop& loop_;
+  std::optional<EventLoop::Timer> timer_;
+};
+
+// Lets a loop run until something is so, but no longer than a deadline. Returns whether it is.
+inline bool run_until(EventLoop& loop, std::chrono::milliseconds longest,
+                      const std::function<bool()>& is_so) {
+  bool is_late = false;
+  Alarm alarm(loop);
+  alarm.set(longest, [&is_late] { is_late = true; });
+  loop.run_until([&] { return is_late || is_so(); });
+  return is_so();
+}
 
 }  // namespace paddle_launch

@@ -7,10 +7,8 @@
 #include <chrono>
 #include <utility>
 
-#include "launcher/os/accept_next.h"
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
-#include "launcher/os/tcp.h"
+#include "launcher/os/sockets.h"
 #include "launcher/os/unique_fd.h"
 
 namespace paddle_launch {

@@ -21,7 +21,7 @@
 #include <system_error>
 
 #include "launcher/os/check.h"
-#include "launcher/os/milliseconds_until.h"
+#include "launcher/os/clock.h"
 
 namespace paddle_launch {
 namespace {

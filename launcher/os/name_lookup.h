@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/os/side_child.h"
+#include "launcher/os/side_process.h"
 #include "launcher/os/unique_fd.h"
 
 namespace paddle_launch {

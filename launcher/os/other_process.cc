@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdio>
 
-#include "launcher/os/read_file.h"
+#include "launcher/os/files.h"
 
 namespace paddle_launch {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "launcher/channel/job_channel.h"
-#include "launcher/os/alarm.h"
+#include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/job_register.h"
 
 namespace paddle_launch {

@@ -7,9 +7,9 @@
 #include <fmt/ranges.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/os/event_loop.h"
 #include "launcher/os/name_lookup.h"
-#include "launcher/os/run_until.h"
-#include "launcher/os/tcp.h"
+#include "launcher/os/sockets.h"
 #include "launcher/rendezvous/elastic.h"
 #include "launcher/text/endpoint.h"
 #include "launcher/text/ipv4.h"

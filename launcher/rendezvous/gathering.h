@@ -16,7 +16,7 @@
 #include "launcher/channel/connections.h"
 #include "launcher/job/job_spec.h"
 #include "launcher/job/waiting_facts.h"
-#include "launcher/os/alarm.h"
+#include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/give_roster.h"
 #include "launcher/rendezvous/missing_news.h"
 #include "launcher/rendezvous/rendezvous.h"

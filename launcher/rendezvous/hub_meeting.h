@@ -11,7 +11,7 @@
 
 #include "launcher/channel/hub.h"
 #include "launcher/channel/message.h"
-#include "launcher/os/alarm.h"
+#include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/knocker.h"
 #include "launcher/rendezvous/missing_news.h"
 #include "launcher/rendezvous/other_launchers.h"

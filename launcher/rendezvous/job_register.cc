@@ -13,8 +13,8 @@
 #include "launcher/etcd/etcd_problem.h"
 #include "launcher/job/errors.h"
 #include "launcher/job/pod.h"
-#include "launcher/os/run_until.h"
-#include "launcher/os/wall_clock.h"
+#include "launcher/os/clock.h"
+#include "launcher/os/event_loop.h"
 #include "launcher/text/bytes_as_text.h"
 
 namespace paddle_launch {

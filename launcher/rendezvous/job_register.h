@@ -12,7 +12,6 @@
 
 #include "launcher/etcd/etcd.h"
 #include "launcher/job/job_spec.h"
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/job_book.h"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "launcher/os/wall_clock.h"
+#include "launcher/os/clock.h"
 #include "launcher/rendezvous/job_register.h"
 
 namespace paddle_launch {

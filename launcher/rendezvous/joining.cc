@@ -6,7 +6,7 @@
 #include "launcher/channel/clocks.h"
 #include "launcher/channel/member_channel.h"
 #include "launcher/job/errors.h"
-#include "launcher/os/tcp.h"
+#include "launcher/os/sockets.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/give_roster.h"
 #include "launcher/text/ipv4.h"

@@ -11,7 +11,7 @@
 
 #include "launcher/channel/connections.h"
 #include "launcher/job/waiting_facts.h"
-#include "launcher/os/alarm.h"
+#include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/rendezvous.h"
 
 namespace paddle_launch {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "launcher/os/name_lookup.h"
-#include "launcher/os/tcp.h"
+#include "launcher/os/sockets.h"
 
 namespace paddle_launch {
 namespace {

@@ -12,7 +12,6 @@
 #include "launcher/channel/job_channel.h"
 #include "launcher/job/link_check.h"
 #include "launcher/job/pod.h"
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/unique_fd.h"
 #include "launcher/rendezvous/link_tries.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "launcher/channel/link.h"
-#include "launcher/os/tcp.h"
+#include "launcher/os/sockets.h"
 
 namespace paddle_launch {
 namespace {

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "launcher/job/link_check.h"
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/unique_fd.h"
 

@@ -10,7 +10,7 @@
 
 #include "launcher/channel/dialer.h"
 #include "launcher/channel/link.h"
-#include "launcher/os/alarm.h"
+#include "launcher/os/event_loop.h"
 #include "launcher/os/name_lookup.h"
 #include "launcher/rendezvous/other_launchers.h"
 #include "launcher/rendezvous/rendezvous.h"

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/unique_fd.h"
 #include "launcher/rendezvous/bootstrap_plugin.h"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/os/tcp.h"
+#include "launcher/os/sockets.h"
 #include "launcher/rendezvous/hub_meeting.h"
 #include "launcher/rendezvous/member_meeting.h"
 

@@ -9,7 +9,6 @@
 
 #include "launcher/channel/job_channel.h"
 #include "launcher/job/ending.h"
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/signals.h"
 #include "launcher/run/stop_policy.h"

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "launcher/channel/job_channel.h"
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 
 namespace paddle_launch {

@@ -13,8 +13,8 @@
 #include <exception>
 
 #include "launcher/os/check.h"
-#include "launcher/os/close_all_but.h"
-#include "launcher/os/milliseconds_until.h"
+#include "launcher/os/child.h"
+#include "launcher/os/clock.h"
 #include "launcher/run/console_process.h"
 #include "launcher/run/own_words.h"
 #include "launcher/text/utf8.h"

@@ -17,7 +17,7 @@
 
 #include <fmt/format.h>
 
-#include "launcher/os/milliseconds_until.h"
+#include "launcher/os/clock.h"
 #include "launcher/run/log_directory.h"
 
 namespace paddle_launch {

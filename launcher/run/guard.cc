@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "launcher/os/check.h"
-#include "launcher/os/forked_child.h"
+#include "launcher/os/child.h"
 #include "launcher/run/guard_process.h"
 
 namespace paddle_launch {

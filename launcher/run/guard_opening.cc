@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/os/replace_file.h"
+#include "launcher/os/files.h"
 #include "launcher/run/guard_process.h"
 #include "launcher/run/log_directory.h"
 #include "launcher/run/log_lock.h"

@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "launcher/os/check.h"
-#include "launcher/os/close_all_but.h"
-#include "launcher/os/milliseconds_until.h"
+#include "launcher/os/child.h"
+#include "launcher/os/clock.h"
 
 namespace paddle_launch {
 namespace {

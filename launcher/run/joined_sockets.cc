@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "launcher/os/tcp.h"
+#include "launcher/os/sockets.h"
 
 namespace paddle_launch {
 namespace {

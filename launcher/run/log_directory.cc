@@ -13,8 +13,8 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/os/files.h"
 #include "launcher/os/unique_fd.h"
-#include "launcher/os/write_all.h"
 
 namespace paddle_launch {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "launcher/os/write_patiently.h"
+#include "launcher/os/files.h"
 #include "launcher/text/utf8.h"
 
 namespace paddle_launch {

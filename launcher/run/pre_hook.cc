@@ -18,10 +18,9 @@
 
 #include <fmt/format.h>
 
-#include "launcher/os/alarm.h"
 #include "launcher/os/check.h"
-#include "launcher/os/close_all_but.h"
-#include "launcher/os/forked_child.h"
+#include "launcher/os/child.h"
+#include "launcher/os/event_loop.h"
 #include "launcher/os/unique_fd.h"
 #include "launcher/text/signal_name.h"
 

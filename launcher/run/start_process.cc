@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "launcher/os/close_all_but.h"
+#include "launcher/os/child.h"
 
 namespace paddle_launch {
 namespace {

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "launcher/os/tcp.h"
+#include "launcher/os/sockets.h"
 
 namespace paddle_launch {
 namespace {

@@ -13,7 +13,6 @@
 #include <memory>
 #include <string>
 
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/unique_fd.h"
 #include "launcher/run/joined_sockets.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "launcher/os/children.h"
-#include "launcher/os/milliseconds_until.h"
+#include "launcher/os/clock.h"
 
 namespace paddle_launch {
 namespace {

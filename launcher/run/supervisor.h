@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "launcher/job/ending.h"
-#include "launcher/os/alarm.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/signals.h"
 #include "launcher/run/console.h"

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "launcher/os/read_file.h"
+#include "launcher/os/files.h"
 #include "launcher/site/nvml.h"
 #include "launcher/text/device_list.h"
 

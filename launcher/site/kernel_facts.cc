@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "launcher/job/ending.h"
-#include "launcher/os/read_file.h"
+#include "launcher/os/files.h"
 
 namespace paddle_launch {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "launcher/job/errors.h"
 #include "launcher/job/pod.h"
-#include "launcher/os/read_file.h"
+#include "launcher/os/files.h"
 
 namespace paddle_launch {
 namespace {

@@ -14,8 +14,8 @@
 
 #include <fmt/format.h>
 
+#include "launcher/os/files.h"
 #include "launcher/os/other_process.h"
-#include "launcher/os/read_file.h"
 #include "launcher/site/proc_net.h"
 
 namespace paddle_launch {

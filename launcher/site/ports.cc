@@ -17,7 +17,7 @@
 
 #include "launcher/job/errors.h"
 #include "launcher/job/pod.h"
-#include "launcher/os/random_below.h"
+#include "launcher/os/clock.h"
 #include "launcher/site/port_candidates.h"
 #include "launcher/site/port_owner.h"
 

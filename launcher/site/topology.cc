@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "launcher/os/read_file.h"
+#include "launcher/os/files.h"
 #include "launcher/text/device_list.h"
 
 namespace paddle_launch {

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <string_view>
 
-#include "launcher/os/write_patiently.h"
+#include "launcher/os/files.h"
 #include "launcher/run/own_words.h"
 
 namespace paddle_launch {

@@ -9,9 +9,8 @@
 
 #include "launcher/job/card.h"
 #include "launcher/job/errors.h"
-#include "launcher/os/own_directory.h"
-#include "launcher/os/read_file.h"
-#include "launcher/os/run_until.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/os/files.h"
 #include "launcher/run/own_words.h"
 #include "launcher/site/visible_cards.h"
 #include "launcher/text/ipv4.h"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "launcher/os/tcp.h"
+#include "launcher/os/sockets.h"
 #include "launcher/site/munge.h"
 #include "launcher/site/token.h"
 #include "launcher/tell/log_lines.h"

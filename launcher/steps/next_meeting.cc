@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/os/run_until.h"
+#include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/gathering.h"
 #include "launcher/rendezvous/joining.h"

@@ -10,7 +10,7 @@
 
 #include "launcher/job/errors.h"
 #include "launcher/job/pod.h"
-#include "launcher/os/own_directory.h"
+#include "launcher/os/files.h"
 #include "launcher/os/side_process.h"
 #include "launcher/run/log_directory.h"
 #include "launcher/run/named_logs.h"

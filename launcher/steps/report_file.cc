@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/os/replace_file.h"
+#include "launcher/os/files.h"
 #include "launcher/os/side_process.h"
 
 namespace paddle_launch {

@@ -31,7 +31,7 @@ BREAKS = [
           "candidate.written_ns + kTickNs <", "candidate.written_ns <", ("tell_test",), "unit.tell"),
     Break("run", "launcher/run/guard_orders.cc", "SIGTERM goes to a trainer's children too",
           "kill(worker.pid, SIGTERM);", "kill(-worker.pid, SIGTERM);", ("run_test",), "unit.run"),
-    Break("os", "launcher/os/forked_child.cc", "a child that somebody else reaped counts as alive",
+    Break("os", "launcher/os/child.cc", "a child that somebody else reaped counts as alive",
           "waitpid(child, status, WNOHANG) != 0", "waitpid(child, status, WNOHANG) > 0", ("os_test",), "unit.os"),
     Break("channel", "launcher/channel/ending_fields.h", "whether a node has settled is not sent",
           "  wire.flag(next.has_settled);\n", "", ("channel_test",), "unit.channel"),

@@ -8,7 +8,7 @@
 
 #include "launcher/channel/clocks.h"
 #include "launcher/channel/dialer.h"
-#include "launcher/os/run_until.h"
+#include "launcher/os/event_loop.h"
 #include "launcher/text/ipv4.h"
 
 namespace paddle_launch {

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/os/read_file.h"
+#include "launcher/os/files.h"
 #include "tests/unit/etcd/observer.h"
 #include "tests/unit/etcd/shared_server.h"
 

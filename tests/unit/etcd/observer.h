@@ -10,7 +10,6 @@
 
 #include "launcher/etcd/etcd.h"
 #include "launcher/os/event_loop.h"
-#include "launcher/os/run_until.h"
 
 namespace paddle_launch {
 

@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/nccl/nccl_library.h"
-#include "launcher/os/read_file.h"
+#include "launcher/os/files.h"
 #include "tests/unit/site/fake_root.h"
 
 namespace paddle_launch {

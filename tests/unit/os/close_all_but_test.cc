@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/os/close_all_but.h"
-
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -9,6 +7,8 @@
 #include <functional>
 
 #include <gtest/gtest.h>
+
+#include "launcher/os/child.h"
 
 namespace paddle_launch {
 namespace {

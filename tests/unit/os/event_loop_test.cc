@@ -10,9 +10,6 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/os/alarm.h"
-#include "launcher/os/run_until.h"
-
 namespace paddle_launch {
 namespace {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/os/forked_child.h"
-
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 
 #include <gtest/gtest.h>
+
+#include "launcher/os/child.h"
 
 namespace paddle_launch {
 namespace {

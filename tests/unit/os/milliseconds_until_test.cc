@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/os/milliseconds_until.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/os/clock.h"
 
 namespace paddle_launch {
 namespace {

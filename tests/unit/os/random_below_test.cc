@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/os/random_below.h"
-
 #include <set>
 
 #include <gtest/gtest.h>
+
+#include "launcher/os/clock.h"
 
 namespace paddle_launch {
 namespace {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/os/replace_file.h"
-
 #include <filesystem>
 #include <iterator>
 
 #include <gtest/gtest.h>
 
-#include "launcher/os/read_file.h"
+#include "launcher/os/files.h"
 #include "tests/unit/temp_folder.h"
 
 namespace paddle_launch {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/os/tcp.h"
-
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -12,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/os/accept_next.h"
 #include "launcher/os/idle_listener.h"
+#include "launcher/os/sockets.h"
 #include "launcher/text/ipv4.h"
 
 namespace paddle_launch {

@@ -10,8 +10,8 @@
 #include "launcher/channel/hub_channel.h"
 #include "launcher/channel/packed_pods.h"
 #include "launcher/job/errors.h"
-#include "launcher/os/run_until.h"
-#include "launcher/os/tcp.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/os/sockets.h"
 #include "launcher/text/ipv4.h"
 
 namespace paddle_launch {

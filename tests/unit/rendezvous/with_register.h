@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "launcher/os/run_until.h"
+#include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/job_register.h"
 #include "tests/unit/etcd/observer.h"
 #include "tests/unit/etcd/shared_server.h"

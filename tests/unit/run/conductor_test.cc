@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/os/run_until.h"
+#include "launcher/os/event_loop.h"
 
 namespace paddle_launch {
 namespace {

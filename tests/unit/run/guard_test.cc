@@ -17,9 +17,9 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/os/forked_child.h"
-#include "launcher/os/milliseconds_until.h"
-#include "launcher/os/read_file.h"
+#include "launcher/os/child.h"
+#include "launcher/os/clock.h"
+#include "launcher/os/files.h"
 #include "tests/unit/run/small_pod.h"
 
 namespace paddle_launch {

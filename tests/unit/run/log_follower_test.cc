@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/os/write_all.h"
+#include "launcher/os/files.h"
 
 namespace paddle_launch {
 namespace {

@@ -13,8 +13,8 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/os/alarm.h"
-#include "launcher/os/read_file.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/os/files.h"
 
 namespace paddle_launch {
 namespace {

@@ -15,8 +15,8 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/os/run_until.h"
-#include "launcher/os/tcp.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/os/sockets.h"
 #include "launcher/text/ipv4.h"
 
 namespace paddle_launch {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/os/random_below.h"
+#include "launcher/os/clock.h"
 
 #include <sys/random.h>
 

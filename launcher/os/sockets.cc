@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/os/tcp.h"
+#include "launcher/os/sockets.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -3,6 +3,9 @@
 // std::system_error with the kernel's errno in code().
 #pragma once
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -51,5 +54,21 @@ std::optional<std::pair<std::uint32_t, int>> peer_of(int fd);  // none: the conn
 // The address of this host that packets to that one would carry; none: there is no route. Nothing
 // is sent.
 std::optional<std::uint32_t> source_address_for(std::uint32_t address);
+
+// Whoever waits longest at a listener. It may have gone already: the address is known all the same
+// (getpeername would fail), and who reads from the connection learns of its end.
+struct Accepted {
+  UniqueFd socket{};  // without: errno says why
+  std::uint32_t address = 0;
+  int port = 0;
+};
+
+inline Accepted accept_next(int listener) {
+  sockaddr_in wire{};
+  socklen_t size = sizeof wire;
+  UniqueFd socket(
+      accept4(listener, reinterpret_cast<sockaddr*>(&wire), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  return {std::move(socket), ntohl(wire.sin_addr.s_addr), ntohs(wire.sin_port)};
+}
 
 }  // namespace paddle_launch

@@ -1,19 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/os/replace_file.h"
+#include "launcher/os/files.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 
 #include "launcher/os/unique_fd.h"
-#include "launcher/os/write_all.h"
 
 namespace paddle_launch {
+
+std::optional<std::string> read_file(const std::string& path) {
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  std::string content;
+  std::array<char, 16384> chunk;
+  for (;;) {
+    const ssize_t got = read(file.get(), chunk.data(), chunk.size());
+    if (got == 0) return content;
+    if (got > 0) {
+      content.append(chunk.data(), static_cast<std::size_t>(got));
+    } else if (errno != EINTR) {
+      return std::nullopt;
+    }
+  }
+}
 
 std::optional<std::string> replace_file(const std::string& path, const std::string& content,
                                         mode_t mode) {
@@ -30,6 +48,18 @@ std::optional<std::string> replace_file(const std::string& path, const std::stri
   if (!file || !write_all(file.get(), content)) return failed();
   if (rename(temporary.c_str(), path.c_str()) != 0) return failed();
   return std::nullopt;
+}
+
+void write_to_stderr_patiently(std::string_view text, std::chrono::milliseconds patience) {
+  while (!text.empty()) {
+    pollfd ready{STDERR_FILENO, POLLOUT, 0};
+    if (poll(&ready, 1, static_cast<int>(patience.count())) != 1) return;
+    // A pipe that is ready has room for this much.
+    const ssize_t count =
+        write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+    if (count <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
 }
 
 }  // namespace paddle_launch
