@@ -12,8 +12,8 @@
 
 #include "benchmarks/process_facts.h"
 #include "benchmarks/simulated_pods.h"
-#include "launcher/channel/clocks.h"
 #include "launcher/channel/dialer.h"
+#include "launcher/channel/message.h"
 #include "launcher/channel/packed_pods.h"
 #include "launcher/os/check.h"
 #include "launcher/rendezvous/agreement.h"

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "launcher/channel/pod_wire.h"
+#include "launcher/channel/packed_pods.h"
 #include "launcher/text/utf8.h"
 
 namespace paddle_launch {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "launcher/job/ending.h"
+#include "launcher/job/pod.h"
 #include "launcher/job/role.h"
 
 namespace paddle_launch {
@@ -27,5 +28,9 @@ struct PodAccount {
 std::vector<PodAccount> without_causes(std::vector<PodAccount> pods);
 
 JobVerdict judge(const std::vector<PodAccount>& pods);
+
+// The accounts to begin with: who is where, and has which processes. Of several launchers on a node
+// each is told from the others: "10.0.0.3 (launcher of ranks 2 to 3)".
+std::vector<PodAccount> open_accounts(const Roster& roster);
 
 }  // namespace paddle_launch

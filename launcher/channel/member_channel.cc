@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "launcher/channel/clocks.h"
 #include "launcher/channel/hub_channel.h"
-#include "launcher/channel/open_accounts.h"
+#include "launcher/channel/judge.h"
+#include "launcher/channel/message.h"
 
 namespace paddle_launch {
 namespace {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message is its kind (one byte, its place in the variant) and then its fields in
-// the order of their declaration.
 #include "launcher/channel/message.h"
 
 #include <type_traits>
 #include <utility>
 
-#include "launcher/channel/ending_fields.h"
 #include "launcher/channel/fields.h"
 
 namespace paddle_launch {
 
+// A message is its kind (one byte, its place in the variant) and then its fields in
+// the order of their declaration.
 template <typename Wire>
 void fields(Wire& wire, Of<Wire, PodClaim>& claim) {
   wire.text(claim.version, kText);

@@ -3,6 +3,7 @@
 // versioned by the handshake; nothing of it is executed or used as a path.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -143,5 +144,12 @@ std::string encode(const Message& message);
 
 // Nothing: malformed, too large or of an unknown kind.
 std::optional<Message> decode(std::string_view bytes);
+
+// What this machine's clocks say now, as one pod tells another.
+inline ClockMessage clocks_now() {
+  const auto wall = std::chrono::system_clock::now().time_since_epoch();
+  return {.steady = std::chrono::steady_clock::now(),
+          .wall_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count()};
+}
 
 }  // namespace paddle_launch

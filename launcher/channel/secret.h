@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The job's secret and what is made of it: proofs and keys. Whoever knows the same words gets the
-// same secret; nobody sends it.
+// The job's secret, what is made of it, and what it protects: both directions of a connection.
 #pragma once
+
+#include <sodium.h>
 
 #include <array>
 #include <cstddef>
@@ -10,6 +11,9 @@
 #include <string_view>
 
 namespace paddle_launch {
+
+// The job's secret and what is made of it: proofs and keys. Whoever knows the same words gets the
+// same secret; nobody sends it.
 
 constexpr std::size_t kKeyBytes = 32;
 using Key = std::array<unsigned char, kKeyBytes>;
@@ -31,5 +35,26 @@ bool same(const Key& one, const Key& other);
 
 // A fingerprint of something that need not be secret.
 std::string digest(std::string_view bytes);
+
+// Both directions of a connection, sealed: a frame that was changed, repeated, left out or moved is
+// noticed. libsodium's secretstream, one a direction.
+class SealedStream {
+ public:
+  explicit SealedStream(const Key& outgoing);
+
+  // The other side needs this before it can open anything.
+  const std::string& header() const { return header_; }
+  // False: not a header.
+  bool begin_opening(const Key& incoming, std::string_view header);
+
+  std::string seal(std::string_view plain);
+  // Nothing: not what the other side sealed next.
+  std::optional<std::string> open(std::string_view sealed);
+
+ private:
+  crypto_secretstream_xchacha20poly1305_state push_{};
+  crypto_secretstream_xchacha20poly1305_state pull_{};
+  std::string header_;
+};
 
 }  // namespace paddle_launch

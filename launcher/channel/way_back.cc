@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "launcher/channel/clocks.h"
+#include "launcher/channel/message.h"
 
 namespace paddle_launch {
 namespace {

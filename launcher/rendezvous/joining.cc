@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "launcher/channel/clocks.h"
 #include "launcher/channel/member_channel.h"
+#include "launcher/channel/message.h"
 #include "launcher/job/errors.h"
 #include "launcher/os/sockets.h"
 #include "launcher/rendezvous/agreement.h"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "launcher/channel/clocks.h"
+#include "launcher/channel/message.h"
 
 namespace paddle_launch {
 

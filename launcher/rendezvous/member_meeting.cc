@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "launcher/channel/clocks.h"
 #include "launcher/channel/member_channel.h"
+#include "launcher/channel/message.h"
 #include "launcher/job/errors.h"
 #include "launcher/os/clock.h"
 #include "launcher/os/sockets.h"

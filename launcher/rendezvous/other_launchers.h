@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "launcher/channel/job_card.h"
+#include "launcher/channel/handshake.h"
 #include "launcher/job/waiting_facts.h"
 
 namespace paddle_launch {

@@ -33,7 +33,7 @@ BREAKS = [
           "kill(worker.pid, SIGTERM);", "kill(-worker.pid, SIGTERM);", ("run_test",), "unit.run"),
     Break("os", "launcher/os/child.cc", "a child that somebody else reaped counts as alive",
           "waitpid(child, status, WNOHANG) != 0", "waitpid(child, status, WNOHANG) > 0", ("os_test",), "unit.os"),
-    Break("channel", "launcher/channel/ending_fields.h", "whether a node has settled is not sent",
+    Break("channel", "launcher/channel/fields.h", "whether a node has settled is not sent",
           "  wire.flag(next.has_settled);\n", "", ("channel_test",), "unit.channel"),
     Break("rendezvous", "launcher/rendezvous/gathering.cc", "a refusal that came early is not heard",
           "std::holds_alternative<RefusalMessage>(message)", "std::holds_alternative<StopMessage>(message)",

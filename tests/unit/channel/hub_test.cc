@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/channel/clocks.h"
 #include "launcher/channel/dialer.h"
+#include "launcher/channel/message.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/text/ipv4.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/channel/open_accounts.h"
-
 #include <gtest/gtest.h>
 
+#include "launcher/channel/judge.h"
 #include "tests/unit/channel/sample_messages.h"
 
 namespace paddle_launch {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "launcher/channel/clocks.h"
+#include "launcher/channel/message.h"
 #include "launcher/job/errors.h"
 #include "launcher/rendezvous/gathering.h"
 #include "tests/unit/channel/far_pod.h"
