@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "launcher/cli/option_table.h"
-#include "launcher/cli/value_words.h"
+#include "launcher/cli/value_rule.h"
 
 namespace paddle_launch {
 namespace {

@@ -7,22 +7,19 @@
 
 #include <fmt/format.h>
 
-#include "launcher/cli/banner_arguments.h"
 #include "launcher/cli/choose_mode.h"
 #include "launcher/cli/cut_command_line.h"
 #include "launcher/cli/elastic_of_job.h"
-#include "launcher/cli/elastic_variables.h"
 #include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/help_text.h"
 #include "launcher/cli/job_from_options.h"
 #include "launcher/cli/job_order.h"
 #include "launcher/cli/nodes_of_job.h"
 #include "launcher/cli/paddle_cloud.h"
-#include "launcher/cli/refused_options.h"
 #include "launcher/cli/role_variables.h"
 #include "launcher/cli/servers_of_job.h"
 #include "launcher/cli/typed_options.h"
-#include "launcher/cli/without_effect.h"
+#include "launcher/cli/unused_options.h"
 #include "launcher/job/errors.h"
 
 namespace paddle_launch {

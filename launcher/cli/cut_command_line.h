@@ -4,9 +4,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace paddle_launch {
+
+// Names the modern spelling, the options that begin like it, or the nearest one.
+std::string unknown_option_text(std::string_view name);
 
 struct CutCommandLine {
   std::vector<std::string> own;  // the launcher's options: name, value, name, value, …

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the options ask for of an elastic job.
+// What options and variables ask for of an elastic job.
 #pragma once
 
 #include <optional>
@@ -11,6 +11,11 @@
 #include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
+
+// Variables that count in elastic jobs alone, or in another spelling than the option has. After
+// add_environment_defaults: an option and its own variable come first. Throws UsageError for a
+// value that is refused.
+void add_elastic_variables(const Environment& env, GivenOptions& given, Remarks& remarks);
 
 // None: nothing names an etcd server. Drops lists of nodes that do not count, with a word. Throws
 // UsageError for parts of an elastic job that are missing, or are there without the rest.

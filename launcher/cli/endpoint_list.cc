@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "launcher/cli/value_words.h"
+#include "launcher/cli/value_rule.h"
 #include "launcher/text/endpoint.h"
 #include "launcher/text/lists.h"
 #include "launcher/text/number.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "launcher/cli/elastic_variables.h"
+#include "launcher/cli/elastic_of_job.h"
 #include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/etcd_of_options.h"
 #include "launcher/job/errors.h"

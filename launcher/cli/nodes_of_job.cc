@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// See nodes_of_job.h.
 #include "launcher/cli/nodes_of_job.h"
 
 #include <algorithm>
@@ -12,13 +11,25 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "launcher/cli/node_range.h"
 #include "launcher/cli/servers_of_job.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/endpoint.h"
 #include "launcher/text/lists.h"
+#include "launcher/text/number.h"
 
 namespace paddle_launch {
+
+NodeRange node_range_in(std::string_view value) {
+  const std::size_t colon = value.find(':');
+  const auto min = static_cast<int>(parse_whole_number(value.substr(0, colon)).value_or(1));
+  if (colon == std::string_view::npos) return {min, min};
+  return {min, static_cast<int>(parse_whole_number(value.substr(colon + 1)).value_or(min))};
+}
+
+int number_of_nodes(const GivenOptions& given) {
+  return node_range_in(given.text("nnodes").value_or("1")).min;
+}
+
 namespace {
 
 // 127.x.y.z in full; a shorter form is no address here, as everywhere in this launcher.

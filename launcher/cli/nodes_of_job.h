@@ -4,12 +4,20 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/given_options.h"
 #include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
+
+// The number of nodes as options have it: "4" or "2:4". `value` is one that the rule NodeCount has
+// accepted.
+NodeRange node_range_in(std::string_view value);
+
+// Of --nnodes; 1 without it. For jobs that are not elastic: a range has two equal ends there.
+int number_of_nodes(const GivenOptions& given);
 
 // Where a list of nodes and a master are both there, drops the weaker one with a warning: what was
 // typed beats a variable, and among variables the list beats the master. Throws UsageError when

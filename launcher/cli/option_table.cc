@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <variant>
 
-#include "launcher/cli/value_words.h"
+#include "launcher/cli/value_rule.h"
 #include "launcher/text/lists.h"
 
 namespace paddle_launch {

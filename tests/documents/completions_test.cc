@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "launcher/cli/value_words.h"
+#include "launcher/cli/value_rule.h"
 #include "launcher/text/lists.h"
 #include "tests/documents/options_in.h"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "launcher/cli/value_words.h"
+#include "launcher/cli/value_rule.h"
 #include "tests/documents/options_in.h"
 #include "tests/documents/roff.h"
 

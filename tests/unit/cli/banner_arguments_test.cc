@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arguments as the banner shows them.
-#include "launcher/cli/banner_arguments.h"
-
 #include <gtest/gtest.h>
 
+#include "launcher/cli/job_from_options.h"
 #include "tests/unit/cli/parsing.h"
 
 namespace paddle_launch {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which texts name etcd servers.
-#include "launcher/cli/etcd_servers.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/cli/etcd_of_options.h"
 
 namespace paddle_launch {
 namespace {

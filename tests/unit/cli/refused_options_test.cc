@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What never will be part of this launcher.
-#include "launcher/cli/refused_options.h"
-
 #include <gtest/gtest.h>
 
+#include "launcher/cli/unused_options.h"
 #include "tests/unit/cli/parsing.h"
 
 namespace paddle_launch {

@@ -6,7 +6,6 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/cli/restart_causes.h"
 #include "tests/unit/cli/parsing.h"
 
 namespace paddle_launch {

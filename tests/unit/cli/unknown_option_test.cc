@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is suggested for an option that does not exist.
-#include "launcher/cli/unknown_option.h"
-
 #include <gtest/gtest.h>
 
+#include "launcher/cli/cut_command_line.h"
 #include "tests/unit/cli/parsing.h"
 
 namespace paddle_launch {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What shells offer after an option, and that it is accepted.
-#include "launcher/cli/value_words.h"
-
 #include <gtest/gtest.h>
 
 #include "launcher/cli/option_table.h"
+#include "launcher/cli/value_rule.h"
 
 namespace paddle_launch {
 namespace {
