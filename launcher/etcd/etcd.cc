@@ -15,8 +15,8 @@
 
 #include <fmt/format.h>
 
-#include "launcher/etcd/keeper_process.h"
-#include "launcher/etcd/keeper_wire.h"
+#include "launcher/etcd/etcd_keeper.h"
+#include "launcher/etcd/etcd_keeper_wire.h"
 #include "launcher/os/check.h"
 #include "launcher/os/child.h"
 #include "launcher/os/unique_fd.h"

@@ -18,11 +18,27 @@
 
 #include "launcher/etcd/etcd_problem.h"
 #include "launcher/etcd/frame_pipe.h"
-#include "launcher/etcd/keeper_orders.h"
 #include "launcher/job/job_spec.h"
 #include "launcher/os/event_loop.h"
 
 namespace paddle_launch {
+
+// What a keeper is to do, as it knows it from its start. A keeper that died leaves its leases to
+// the next one.
+struct HeldLeases {
+  std::int64_t pod = 0;  // 0: none
+  std::int64_t job = 0;
+  bool job_is_ours = false;  // made here, not adopted
+
+  bool operator==(const HeldLeases&) const = default;
+};
+
+struct KeeperOrders {
+  EtcdSpec spec{};
+  std::string prefix{};
+  std::chrono::seconds ttl{};
+  HeldLeases held{};
+};
 
 struct EtcdEntry {
   std::string key{};  // without the prefix

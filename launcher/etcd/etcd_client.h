@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "launcher/etcd/etcd_problem.h"
-#include "launcher/etcd/gateway_answers.h"
+#include "launcher/etcd/gateway.h"
 #include "launcher/etcd/http.h"
 #include "launcher/job/job_spec.h"
 

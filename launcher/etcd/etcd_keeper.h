@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keeper's work: carries the launcher's orders to the server, tells what the server says, and
-// puts things in order at the end.
+// The keeper of an elastic job: a process of its own that talks to etcd for the launcher, tells
+// what the server says, and puts things in order at the end.
 #pragma once
 
 #include <chrono>
@@ -8,11 +8,11 @@
 #include <string>
 
 #include "launcher/etcd/change_queue.h"
+#include "launcher/etcd/etcd.h"
 #include "launcher/etcd/etcd_client.h"
+#include "launcher/etcd/etcd_keeper_wire.h"
 #include "launcher/etcd/frame_pipe.h"
 #include "launcher/etcd/http.h"
-#include "launcher/etcd/keeper_orders.h"
-#include "launcher/etcd/keeper_wire.h"
 #include "launcher/etcd/lease.h"
 #include "launcher/etcd/prefix_watch.h"
 
@@ -58,5 +58,11 @@ class EtcdKeeper {
   bool has_news_ = false;  // entries that the launcher is to see when it has read the earlier ones
   std::optional<Ending> ending_;
 };
+
+// What the etcd keeper does in its own process: talks to the server for the launcher, and when the
+// launcher is gone gives the pod's lease back, so that the other nodes need not wait for it to run
+// out. After the fork, in the child, with all signals blocked. Never returns; ends soon after the
+// other end of the socket was closed.
+[[noreturn]] void be_the_etcd_keeper(int socket, const KeeperOrders& orders);
 
 }  // namespace paddle_launch

@@ -7,17 +7,125 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstddef>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "launcher/etcd/transport_problem.h"
+#include <fmt/format.h>
 
+// The header wraps these in macros that name functions we are not linked to.
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 
 namespace paddle_launch {
+namespace {
+
+SharedLibrary open_curl() {
+  try {
+    return SharedLibrary("libcurl.so.4");
+  } catch (const std::runtime_error&) {
+    // The same library with another TLS; its own problem is of no interest.
+  }
+  try {
+    return SharedLibrary("libcurl-gnutls.so.4");
+  } catch (const std::runtime_error&) {
+    throw std::runtime_error(
+        "etcd is reached with libcurl, and libcurl.so.4 is not on this node; install it (package "
+        "libcurl4 or libcurl)");
+  }
+}
+
+}  // namespace
+
+#define CURL_SYMBOL(name) name(library.symbol<decltype(name)>("curl_" #name))
+
+CurlLibrary::CurlLibrary()
+    : library(open_curl()),
+      CURL_SYMBOL(easy_init),
+      CURL_SYMBOL(easy_setopt),
+      CURL_SYMBOL(easy_getinfo),
+      CURL_SYMBOL(easy_cleanup),
+      CURL_SYMBOL(easy_strerror),
+      CURL_SYMBOL(multi_init),
+      CURL_SYMBOL(multi_add_handle),
+      CURL_SYMBOL(multi_remove_handle),
+      CURL_SYMBOL(multi_perform),
+      CURL_SYMBOL(multi_wait),
+      CURL_SYMBOL(multi_info_read),
+      CURL_SYMBOL(slist_append),
+      CURL_SYMBOL(slist_free_all) {
+  const auto global_init = library.symbol<CURLcode (*)(long)>("curl_global_init");
+  const CURLcode code = global_init(CURL_GLOBAL_ALL);
+  if (code == CURLE_OK) return;
+  throw std::runtime_error(fmt::format("libcurl did not start: {}", easy_strerror(code)));
+}
+
+namespace {
+
+std::string words_of_system(int error) {
+  std::string words = std::generic_category().message(error);
+  if (!words.empty()) {
+    words.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(words.front())));
+  }
+  return words;
+}
+
+}  // namespace
+
+bool names_a_remedy(const TransportFailure& failure) {
+  switch (failure.code) {
+    case CURLE_GOT_NOTHING:
+      return !failure.tls;
+    case CURLE_COULDNT_CONNECT:
+      return failure.os_error == 0 && failure.tls;
+    case CURLE_COULDNT_RESOLVE_HOST:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_WRITE_ERROR:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_WEIRD_SERVER_REPLY:
+      return false;
+    default:
+      return failure.tls;
+  }
+}
+
+std::string transport_problem(const TransportFailure& failure) {
+  switch (failure.code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return "name not known";
+    case CURLE_OPERATION_TIMEDOUT:
+      return fmt::format(
+          "no answer in {} s",
+          std::max<long>(1, std::chrono::round<std::chrono::seconds>(failure.took).count()));
+    case CURLE_COULDNT_CONNECT:
+      if (failure.os_error != 0) return words_of_system(failure.os_error);
+      break;
+    case CURLE_GOT_NOTHING:
+      return failure.tls ? "closed the connection without an answer"
+                         : "closed the connection without an answer; where it speaks TLS, write "
+                           "https:// before the address or give --etcd_cacert=FILE";
+    case CURLE_WRITE_ERROR:
+      return "answers with more than it should";
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_WEIRD_SERVER_REPLY:
+      return "answers, but not as etcd does (no HTTP)";
+    default:
+      break;
+  }
+  std::string words(failure.words);
+  while (!words.empty() && std::isspace(static_cast<unsigned char>(words.back())) != 0) {
+    words.pop_back();
+  }
+  if (!failure.tls) return words;
+  return fmt::format(
+      "no TLS connection: {}; check that it speaks TLS, and --etcd_cacert, --etcd_cert and "
+      "--etcd_key",
+      words);
+}
+
 namespace {
 
 using std::chrono::milliseconds;

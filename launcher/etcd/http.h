@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// POST requests over libcurl, any number at a time, on one thread that also minds one descriptor of
-// somebody else's.
+// POST requests over libcurl, which is opened at run time, and what its failures mean.
 #pragma once
+
+#include <curl/curl.h>
 
 #include <chrono>
 #include <cstdint>
@@ -11,11 +12,49 @@
 #include <string>
 #include <string_view>
 
-#include "launcher/etcd/curl_library.h"
 #include "launcher/job/job_spec.h"
+#include "launcher/os/shared_library.h"
 
 namespace paddle_launch {
 
+// libcurl, opened at run time: nodes without it can run every job that does not use etcd. The
+// header gives types and constants only.
+struct CurlLibrary {
+  // Throws std::runtime_error with what to install.
+  CurlLibrary();
+
+  SharedLibrary library;
+  CURL* (*easy_init)();
+  CURLcode (*easy_setopt)(CURL*, CURLoption, ...);
+  CURLcode (*easy_getinfo)(CURL*, CURLINFO, ...);
+  void (*easy_cleanup)(CURL*);
+  const char* (*easy_strerror)(CURLcode);
+  CURLM* (*multi_init)();
+  CURLMcode (*multi_add_handle)(CURLM*, CURL*);
+  CURLMcode (*multi_remove_handle)(CURLM*, CURL*);
+  CURLMcode (*multi_perform)(CURLM*, int*);
+  // Not curl_multi_poll: that is younger (7.66), and differs only where there is no descriptor.
+  CURLMcode (*multi_wait)(CURLM*, curl_waitfd[], unsigned, int, int*);
+  CURLMsg* (*multi_info_read)(CURLM*, int*);
+  curl_slist* (*slist_append)(curl_slist*, const char*);
+  void (*slist_free_all)(curl_slist*);
+};
+
+// Why no answer came, in plain words.
+struct TransportFailure {
+  CURLcode code = CURLE_OK;
+  int os_error = 0;  // 0: not known
+  std::chrono::milliseconds took{};
+  bool tls = false;
+  std::string_view words{};  // of libcurl
+};
+
+std::string transport_problem(const TransportFailure& failure);
+// Whether these words say what to do: what is wrong may be the way to speak, not the way there.
+bool names_a_remedy(const TransportFailure& failure);
+
+// POST requests over libcurl, any number at a time, on one thread that also minds one descriptor of
+// somebody else's.
 struct HttpRequest {
   std::string url{};
   std::string body{};

@@ -11,7 +11,7 @@
 #include "launcher/channel/handshake.h"
 #include "launcher/channel/message.h"
 #include "launcher/channel/packed_pods.h"
-#include "launcher/etcd/gateway_answers.h"
+#include "launcher/etcd/gateway.h"
 #include "launcher/rendezvous/job_book.h"
 
 namespace paddle_launch {

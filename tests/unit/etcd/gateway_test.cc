@@ -4,8 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/etcd/gateway_answers.h"
-#include "launcher/etcd/transport_problem.h"
+#include "launcher/etcd/http.h"
 #include "launcher/text/bytes_as_text.h"
 
 namespace paddle_launch {

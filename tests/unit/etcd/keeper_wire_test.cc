@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the launcher and its keeper say to each other.
-#include "launcher/etcd/keeper_wire.h"
-
 #include <sys/socket.h>
 
 #include <gtest/gtest.h>
 
+#include "launcher/etcd/etcd_keeper_wire.h"
 #include "launcher/etcd/frame_pipe.h"
 
 namespace paddle_launch {

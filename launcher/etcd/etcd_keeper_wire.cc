@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/etcd/keeper_wire.h"
+#include "launcher/etcd/etcd_keeper_wire.h"
 
 #include <cstddef>
 #include <cstring>

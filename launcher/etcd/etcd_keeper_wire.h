@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "launcher/etcd/etcd.h"
-#include "launcher/etcd/keeper_orders.h"
 
 namespace paddle_launch {
 
