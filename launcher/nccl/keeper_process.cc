@@ -15,8 +15,8 @@
 
 #include <fmt/format.h>
 
+#include "launcher/nccl/find_nccl.h"
 #include "launcher/nccl/keeper_wire.h"
-#include "launcher/nccl/nccl_conf.h"
 #include "launcher/nccl/nccl_library.h"
 #include "launcher/os/child.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/nccl/nccl_conf.h"
-
 #include <gtest/gtest.h>
 
+#include "launcher/nccl/find_nccl.h"
 #include "tests/unit/site/fake_root.h"
 
 namespace paddle_launch {
