@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/plan/collective.h"
 
-#include "launcher/plan/log_path.h"
-#include "launcher/plan/new_plan.h"
+#include "launcher/plan/pod_plan.h"
 #include "launcher/text/endpoint.h"
 
 namespace paddle_launch {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launcher/job/ending.h"
@@ -11,6 +12,12 @@
 #include "launcher/job/plan.h"
 
 namespace paddle_launch {
+
+// Which variables speak of the launcher's own place under mpirun, mpiexec or srun. A trainer that
+// inherits one of these takes itself for the launcher: its MPI connects as that rank or aborts, and
+// on Slurm its crash ends the whole step. What the user set for an MPI of the trainers' own
+// (OMPI_MCA_btl and the like) is not among them.
+bool is_the_schedulers(std::string_view name);
 
 // A launcher that finds it was started by a trainer of another one.
 constexpr const char* kJobVariable = "PADDLE_LAUNCH_JOB";

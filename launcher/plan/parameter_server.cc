@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "launcher/plan/log_path.h"
-#include "launcher/plan/new_plan.h"
-#include "launcher/plan/old_env.h"
+#include "launcher/plan/pod_plan.h"
+#include "launcher/plan/server_env.h"
 
 namespace paddle_launch {
 namespace {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks, endpoints and the master of the whole job, from the roster.
+// Who is who in the whole job, from the roster: ranks and endpoints, or the lists of a job with
+// parameter servers.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "launcher/job/plan.h"
@@ -19,5 +21,9 @@ int node_of(const Roster& roster, std::size_t pod);
 // One name for all pods of a node: a launcher for each card gives the trainers the same environment
 // as one launcher for all.
 const std::string& name_of_my_node(const Roster& roster);
+
+// `http_port`: of Gloo's meeting point; none: the first pod's choice. Throws LaunchError where the
+// pods together leave a place of a list empty, or fill one twice.
+ServerWorld plan_server_world(const Roster& roster, std::optional<int> http_port);
 
 }  // namespace paddle_launch

@@ -8,7 +8,6 @@
 #include "launcher/plan/collective.h"
 #include "launcher/plan/nccl_env.h"
 #include "launcher/plan/parameter_server.h"
-#include "launcher/plan/server_world.h"
 #include "launcher/plan/world.h"
 #include "launcher/steps/job_gift.h"
 #include "launcher/steps/nccl_gift.h"

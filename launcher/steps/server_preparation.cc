@@ -10,8 +10,8 @@
 
 #include "launcher/job/errors.h"
 #include "launcher/job/pod.h"
-#include "launcher/plan/old_env.h"
 #include "launcher/plan/pod_roles.h"
+#include "launcher/plan/server_env.h"
 #include "launcher/site/choose_cards.h"
 #include "launcher/tell/words.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/plan/log_path.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/plan/pod_plan.h"
 
 namespace paddle_launch {
 namespace {

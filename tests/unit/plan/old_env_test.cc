@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/plan/old_env.h"
-
 #include <gtest/gtest.h>
 
 #include "launcher/plan/server_env.h"

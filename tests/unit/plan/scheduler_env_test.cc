@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/plan/scheduler_env.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/plan/paddle_env.h"
 
 namespace paddle_launch {
 namespace {

@@ -10,7 +10,7 @@
 #include "launcher/job/pod.h"
 #include "launcher/plan/paddle_env.h"
 #include "launcher/plan/pod_roles.h"
-#include "launcher/plan/server_world.h"
+#include "launcher/plan/world.h"
 
 namespace paddle_launch {
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/plan/server_world.h"
-
 #include <gtest/gtest.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/plan/world.h"
 #include "tests/unit/plan/server_job.h"
 
 namespace paddle_launch {

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/plan/new_plan.h"
+#include "launcher/plan/pod_plan.h"
 
 #include <utility>
 
 namespace paddle_launch {
+
+std::string log_path(const std::string& log_dir, ProcessName name) {
+  if (log_dir.empty()) return {};
+  const char* const kind = name.role == Role::Server    ? "/serverlog."
+                           : name.role == Role::Trainer ? "/workerlog."
+                                                        : "/heterlog.";
+  return log_dir + kind + std::to_string(name.index);
+}
 
 PodPlan new_plan(const Program& program, const PaddleEnvSettings& settings) {
   PodPlan plan;
