@@ -18,8 +18,6 @@
 #include "launcher/os/files.h"
 #include "launcher/run/guard_process.h"
 #include "launcher/run/log_directory.h"
-#include "launcher/run/log_lock.h"
-#include "launcher/run/named_logs.h"
 
 namespace paddle_launch {
 namespace {

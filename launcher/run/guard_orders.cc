@@ -12,7 +12,7 @@
 
 #include "launcher/os/children.h"
 #include "launcher/run/guard_process.h"
-#include "launcher/run/log_lock.h"
+#include "launcher/run/log_directory.h"
 
 namespace paddle_launch {
 namespace {

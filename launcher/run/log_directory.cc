@@ -6,14 +6,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
 #include "launcher/os/files.h"
+#include "launcher/os/other_process.h"
+#include "launcher/os/side_process.h"
 #include "launcher/os/unique_fd.h"
 
 namespace paddle_launch {
@@ -160,6 +165,136 @@ bool append_to_logs(const std::vector<std::pair<std::string, std::string>>& path
     return std::string(good ? "good" : "");
   });
   return answer && !answer->empty();
+}
+
+namespace {
+
+constexpr std::size_t kLongestScript = 60;
+constexpr std::size_t kLongestName = 200;
+constexpr int kMostOfOneSecond = 10'000;
+// The side process answers with this and the reason, or with the name alone.
+constexpr char kProblem = '!';
+
+bool is_plain(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+}
+
+std::string try_names(const std::string& parent, const std::string& wish) {
+  try {
+    prepare_log_directory(parent);
+  } catch (const UsageError& error) {
+    return kProblem + std::string(error.what());
+  }
+  for (int i = 1; i <= kMostOfOneSecond; ++i) {
+    std::string name = i == 1 ? wish : fmt::format("{}-{}", wish, i);
+    if (mkdir((parent + "/" + name).c_str(), 0777) == 0) return name;
+    if (errno != EEXIST) break;
+  }
+  return fmt::format("{}--log_dir=auto: cannot make {}/{}: {}; name a directory with --log_dir=DIR",
+                     kProblem, parent, wish, std::strerror(errno));
+}
+
+}  // namespace
+
+std::string name_for_logs(const std::string& script, std::time_t now) {
+  std::string what = script.substr(script.rfind('/') + 1);
+  if (what.ends_with(".py")) what.resize(what.size() - 3);
+  std::replace_if(
+      what.begin(), what.end(), [](char c) { return !is_plain(c); }, '_');
+  what.resize(std::min(what.size(), kLongestScript));
+  std::tm local{};
+  localtime_r(&now, &local);
+  std::array<char, 32> when{};
+  const std::size_t size = std::strftime(when.data(), when.size(), "%Y%m%d-%H%M%S", &local);
+  return fmt::format("{}-{}", std::string_view(when.data(), size), what.empty() ? "job" : what);
+}
+
+bool is_name_for_logs(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestName && name.front() != '.' &&
+         std::all_of(name.begin(), name.end(), is_plain);
+}
+
+std::string make_named_logs(const std::string& parent, const std::string& wish) {
+  const auto answer = run_aside(kPatienceWithDisk, [&] { return try_names(parent, wish); });
+  if (!answer) {
+    throw LaunchError(fmt::format(
+        "--log_dir=auto: {} could not be made within {} s; name a directory whose disk answers",
+        parent, kPatienceWithDisk.count()));
+  }
+  if (answer->front() == kProblem) throw UsageError(answer->substr(1));
+  return *answer;
+}
+
+std::optional<std::string> point_latest_to(const std::string& directory) {
+  const std::size_t slash = directory.rfind('/');
+  const std::string link = directory.substr(0, slash) + "/latest";
+  const std::string name = directory.substr(slash + 1);
+  struct stat there {};
+  const bool is_free = lstat(link.c_str(), &there) != 0 && errno == ENOENT;
+  if (!is_free && !S_ISLNK(there.st_mode)) return link + " is no link of ours, and stays as it is";
+  const std::string made = fmt::format("{}/.latest.{}", directory, getpid());
+  if (symlink(name.c_str(), made.c_str()) == 0 && rename(made.c_str(), link.c_str()) == 0)
+    return {};
+  const std::string reason = std::strerror(errno);
+  unlink(made.c_str());
+  return link + ": " + reason;
+}
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLongestGrace{std::chrono::hours(24 * 365)};
+
+std::string since(std::time_t moment) {
+  std::tm local{};
+  localtime_r(&moment, &local);
+  std::array<char, 32> text{};
+  const std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local);
+  return {text.data(), size};
+}
+
+std::string describe(const OtherProcess& process) {
+  return fmt::format("pid {} ({}), since {}", process.pid, process.command, since(process.since));
+}
+
+// A guard has the command of the launcher that forked it.
+std::optional<OtherProcess> launcher_of(const OtherProcess& guard) {
+  auto parent = look_at_process(guard.parent);
+  if (!parent || parent->command != guard.command) return std::nullopt;
+  return parent;
+}
+
+}  // namespace
+
+// The first byte is the lock; its length tells the grace.
+LockTry try_lock(int log, milliseconds grace) {
+  struct flock wanted {};
+  wanted.l_type = F_WRLCK;
+  wanted.l_len = 1 + std::clamp(grace, milliseconds(0), kLongestGrace).count();
+  int result = 0;
+  do {
+    result = fcntl(log, F_SETLK, &wanted);
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return LockTry::Ours;
+  return errno == EAGAIN || errno == EACCES ? LockTry::Taken : LockTry::NotSupported;
+}
+
+std::optional<LogHolder> holder_of(int log) {
+  struct flock found {};
+  found.l_type = F_WRLCK;
+  found.l_len = 1;
+  if (fcntl(log, F_GETLK, &found) != 0 || found.l_type == F_UNLCK) return std::nullopt;
+  // A length of 0 reaches to the end: the lock of some other program.
+  const milliseconds grace(std::max<off_t>(found.l_len - 1, 0));
+  if (found.l_pid <= 0) {
+    return LogHolder{"a process of another host or container", true, grace};
+  }
+  const auto guard = look_at_process(found.l_pid);
+  if (!guard) return LogHolder{fmt::format("pid {}", found.l_pid), true, grace};
+  const auto launcher = launcher_of(*guard);
+  const bool is_stopping = !launcher || guard->name == kStoppingGuard;
+  return LogHolder{describe(launcher ? *launcher : *guard), is_stopping, grace};
 }
 
 }  // namespace paddle_launch

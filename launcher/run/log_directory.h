@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,5 +53,46 @@ std::vector<std::optional<LogEnd>> read_log_ends(
 
 // Appends a line to each log, on a line of its own. False: at least one could not be written.
 bool append_to_logs(const std::vector<std::pair<std::string, std::string>>& path_and_line);
+
+// --log_dir=auto: a directory for each job, below `log`, with the link `latest` beside it.
+
+constexpr std::string_view kNamedLogs = "auto";
+constexpr std::string_view kParentOfNamedLogs = "log";
+
+// "20220817-130502-train": when it was started, and what.
+std::string name_for_logs(const std::string& script, std::time_t now);
+// One name comes from another node, and is used as a path.
+bool is_name_for_logs(std::string_view name);
+
+// Makes the directory, and nobody else has it: where the name is taken, "-2" or more stands behind
+// it. Returns the name. Throws UsageError, or LaunchError where the disk does not answer; it is
+// asked aside.
+std::string make_named_logs(const std::string& parent, const std::string& wish);
+
+// Points `latest` beside the directory to it, in one step. What is there and no link of ours is
+// left alone. Returns what went wrong.
+std::optional<std::string> point_latest_to(const std::string& directory);
+
+// The guard's lock on a log: two jobs that write into one file would take each other's lines for
+// their own. A lock of the process (fcntl), so that no trainer inherits it, the kernel names who
+// has it, NFS knows it, and it is gone with the guard.
+
+// The name of a guard that stops its processes, as whoever waits for its logs sees it.
+constexpr const char* kStoppingGuard = "pl-guard-stops";
+
+enum class LockTry { Ours, Taken, NotSupported };
+
+// `grace`: how long we may take to stop; whoever finds the log taken learns it. Closing any
+// descriptor of the file gives the lock back.
+LockTry try_lock(int log, std::chrono::milliseconds grace);
+
+struct LogHolder {
+  std::string text;         // "pid 4711 (paddle-launch train.py), since 2022-08-17 13:05:02"
+  bool may_let_go = false;  // it stops, or cannot be seen from here
+  std::chrono::milliseconds grace{0};  // the time that it gives its processes
+};
+
+// None: nobody, by now.
+std::optional<LogHolder> holder_of(int log);
 
 }  // namespace paddle_launch

@@ -4,7 +4,7 @@
 #include <ctime>
 #include <utility>
 
-#include "launcher/run/named_logs.h"
+#include "launcher/run/log_directory.h"
 #include "launcher/text/wire.h"
 
 namespace paddle_launch {

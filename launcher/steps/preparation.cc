@@ -13,7 +13,6 @@
 #include "launcher/os/files.h"
 #include "launcher/os/side_process.h"
 #include "launcher/run/log_directory.h"
-#include "launcher/run/named_logs.h"
 #include "launcher/site/choose_cards.h"
 #include "launcher/site/program.h"
 #include "launcher/site/topology.h"

@@ -19,7 +19,6 @@
 #include "launcher/os/signals.h"
 #include "launcher/run/console.h"
 #include "launcher/run/log_directory.h"
-#include "launcher/run/named_logs.h"
 #include "launcher/run/own_words.h"
 #include "launcher/run/terminal.h"
 #include "launcher/site/kernel_facts.h"

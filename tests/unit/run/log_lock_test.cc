@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/run/log_lock.h"
-
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/run/named_logs.h"
-
 #include <filesystem>
 #include <fstream>
 
 #include <gtest/gtest.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/run/log_directory.h"
 #include "tests/unit/temp_folder.h"
 
 namespace paddle_launch {
