@@ -17,7 +17,7 @@
 #include "launcher/site/etcd_files.h"
 #include "launcher/site/machine.h"
 #include "launcher/site/own_node.h"
-#include "launcher/site/surroundings.h"
+#include "launcher/site/started_together.h"
 #include "launcher/steps/assumed_roster.h"
 #include "launcher/steps/claim.h"
 #include "launcher/steps/company.h"

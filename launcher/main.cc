@@ -15,7 +15,7 @@
 #include "launcher/job/errors.h"
 #include "launcher/launch.h"
 #include "launcher/run/own_words.h"
-#include "launcher/site/surroundings.h"
+#include "launcher/site/started_together.h"
 #include "launcher/steps/job_orders.h"
 #include "launcher/steps/launch_failure.h"
 #include "launcher/steps/report_file.h"

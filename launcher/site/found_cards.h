@@ -2,6 +2,7 @@
 // Which accelerator cards this machine has, and how that was found out.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -33,5 +34,16 @@ FoundCards find_gpus(const Environment& env, const std::string& root = "/");
 
 // The cards of any kind; others than NVIDIA's by their device files.
 FoundCards find_cards_of(CardKind kind, const Environment& env, const std::string& root = "/");
+
+// NVIDIA's management library, opened at run time: the launcher is built without it, and it may
+// hang with the driver.
+struct NvmlAnswer {
+  std::vector<FoundCard> cards;
+  std::string trouble;  // why there is no answer; empty: it answered
+};
+
+// Opens `library` in a process of its own and lists the cards, in NVML's order (the PCI bus's).
+NvmlAnswer ask_nvml(const std::string& library,
+                    std::chrono::milliseconds deadline = std::chrono::seconds(20));
 
 }  // namespace paddle_launch

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/site/machine.h"
 
+#include <ifaddrs.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -11,9 +13,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "launcher/os/check.h"
-#include "launcher/site/interfaces.h"
 #include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
@@ -86,6 +92,75 @@ bool is_mine(const Machine& machine, const std::string& entry, const Resolver& r
   if (is_name_of(machine, entry)) return true;
   if (const auto address = parse_ipv4(entry)) return !own_among(machine, {*address}).empty();
   return !own_among(machine, resolve({entry}).front().addresses).empty();
+}
+
+std::vector<InterfaceAddress> interface_addresses() {
+  ifaddrs* list = nullptr;
+  check(getifaddrs(&list), "getifaddrs");
+  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(list, freeifaddrs);
+  std::vector<InterfaceAddress> found;
+  for (const ifaddrs* entry = list; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr || entry->ifa_addr->sa_family != AF_INET) continue;
+    const auto* ipv4 = reinterpret_cast<const sockaddr_in*>(entry->ifa_addr);
+    // An alias ("eth0:1") is an address of eth0.
+    const std::string name = entry->ifa_name;
+    found.push_back({name.substr(0, name.find(':')), ntohl(ipv4->sin_addr.s_addr)});
+  }
+  return found;
+}
+
+std::optional<std::string> interface_of(std::uint32_t address) {
+  for (const InterfaceAddress& one : interface_addresses()) {
+    if (one.address == address) return one.name;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+constexpr std::size_t kMostShown = 8;
+
+}  // namespace
+
+std::string list_of(const std::vector<std::string>& names) {
+  if (names.size() <= kMostShown) return fmt::format("{}", fmt::join(names, ", "));
+  const auto end = names.begin() + kMostShown;
+  return fmt::format("{} and {} more", fmt::join(names.begin(), end, ", "),
+                     names.size() - kMostShown);
+}
+
+void Lookups::fetch(const std::vector<std::string>& hosts) {
+  std::vector<std::string> names;
+  for (const auto& host : hosts) {
+    if (!known_.contains(host) && !parse_ipv4(host)) names.push_back(host);
+  }
+  if (names.empty()) return;
+  std::vector<NameAnswer> answers = resolve_(names);
+  for (std::size_t i = 0; i < names.size(); ++i) known_[names[i]] = std::move(answers.at(i));
+}
+
+std::vector<std::uint32_t> Lookups::addresses_of(const std::string& host) {
+  if (const auto address = parse_ipv4(host)) return {*address};
+  fetch({host});
+  return known_.at(host).addresses;
+}
+
+std::string Lookups::failures() const {
+  std::vector<std::string> texts;
+  for (const auto& [name, answer] : known_) {
+    if (answer.addresses.empty()) texts.push_back(name + ": " + answer.problem);
+  }
+  return texts.empty() ? "" : "; " + list_of(texts);
+}
+
+Resolver Lookups::as_resolver() {
+  return [this](const std::vector<std::string>& names) {
+    fetch(names);
+    std::vector<NameAnswer> answers;
+    answers.reserve(names.size());
+    for (const auto& name : names) answers.push_back(known_.at(name));
+    return answers;
+  };
 }
 
 }  // namespace paddle_launch

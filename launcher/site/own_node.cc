@@ -13,7 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/site/lookups.h"
+#include "launcher/site/machine.h"
 #include "launcher/text/ipv4.h"
 
 namespace paddle_launch {

@@ -16,7 +16,7 @@
 
 #include "launcher/os/files.h"
 #include "launcher/os/other_process.h"
-#include "launcher/site/proc_net.h"
+#include "launcher/site/listening_ports.h"
 
 namespace paddle_launch {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "launcher/job/errors.h"
 #include "launcher/plan/nccl_env.h"
-#include "launcher/site/interfaces.h"
+#include "launcher/site/machine.h"
 #include "launcher/text/wire.h"
 
 namespace paddle_launch {

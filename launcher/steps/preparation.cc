@@ -14,7 +14,7 @@
 #include "launcher/os/side_process.h"
 #include "launcher/run/log_directory.h"
 #include "launcher/site/choose_cards.h"
-#include "launcher/site/program.h"
+#include "launcher/site/find_program.h"
 #include "launcher/site/topology.h"
 #include "launcher/steps/report_file.h"
 #include "launcher/steps/server_preparation.h"

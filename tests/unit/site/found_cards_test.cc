@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/site/nvml.h"
 #include "tests/unit/site/fake_root.h"
 
 namespace paddle_launch {

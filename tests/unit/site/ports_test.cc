@@ -13,7 +13,6 @@
 #include <gtest/gtest.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/site/port_candidates.h"
 #include "launcher/site/port_owner.h"
 #include "tests/unit/site/fake_root.h"
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/site/program.h"
-
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -10,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/site/find_program.h"
 #include "tests/unit/temp_folder.h"
 
 namespace paddle_launch {

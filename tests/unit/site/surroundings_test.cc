@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/site/surroundings.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/site/started_together.h"
 
 namespace paddle_launch {
 namespace {

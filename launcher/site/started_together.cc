@@ -3,7 +3,7 @@
 // mpirun and mpiexec show their ranks the SLURM_* values of their daemons' step, so PMIx, then
 // OMPI_*, then PMI_*, then SLURM_*. Hydra shows even the PMIx of that step, which is its daemon's
 // and not the rank's: so what only Hydra sets comes before PMIx.
-#include "launcher/site/surroundings.h"
+#include "launcher/site/started_together.h"
 
 #include <initializer_list>
 #include <limits>

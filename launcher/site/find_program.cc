@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/site/program.h"
+#include "launcher/site/find_program.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
