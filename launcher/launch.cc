@@ -32,7 +32,7 @@
 #include "launcher/steps/planning.h"
 #include "launcher/steps/play.h"
 #include "launcher/steps/readiness.h"
-#include "launcher/tell/rounds.h"
+#include "launcher/tell/rounds_table.h"
 #include "launcher/text/signal_name.h"
 
 namespace paddle_launch {

@@ -9,7 +9,6 @@
 
 #include "launcher/site/kernel_facts.h"
 #include "launcher/tell/failure_report.h"
-#include "launcher/tell/log_excerpt.h"
 #include "launcher/tell/log_lines.h"
 #include "launcher/tell/words.h"
 #include "launcher/text/utf8.h"

@@ -14,7 +14,7 @@
 #include "launcher/steps/launch_failure.h"
 #include "launcher/steps/planning.h"
 #include "launcher/tell/dry_run.h"
-#include "launcher/tell/rounds.h"
+#include "launcher/tell/rounds_table.h"
 #include "launcher/tell/words.h"
 #include "launcher/text/utf8.h"
 

@@ -13,7 +13,7 @@
 #include "launcher/channel/job_channel.h"
 #include "launcher/job/ending.h"
 #include "launcher/run/restart_policy.h"
-#include "launcher/tell/rounds.h"
+#include "launcher/tell/rounds_table.h"
 
 namespace paddle_launch {
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "launcher/tell/log_excerpt.h"
+#include "launcher/tell/log_lines.h"
 
 namespace paddle_launch {
 namespace {

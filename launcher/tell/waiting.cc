@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "launcher/tell/columns.h"
-#include "launcher/tell/network_advice.h"
 #include "launcher/tell/words.h"
 #include "launcher/text/utf8.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of which all of this room's texts are made: what a process is called, how it ended and
-// why it could not be started, spans of time and lists.
+// why it could not be started, what a failed connection means, spans of time and lists.
 #pragma once
 
 #include <chrono>
@@ -51,5 +51,9 @@ std::string how_long(std::chrono::seconds span);
 
 // "a, b, … 17 more": the first `most` names of `all` things, of which `names` may be only some.
 std::string some_of(const std::vector<std::string>& names, std::size_t all, std::size_t most);
+
+// What a failed connection usually means, for people who do not know the kernel's words by heart.
+// `problem`: "no route to host". Empty: nothing can be said.
+std::string_view network_advice(std::string_view problem);
 
 }  // namespace paddle_launch

@@ -29,8 +29,8 @@ READ_BY_PROGRAMS = {
         "id {}", "module ", "script ", "user {}", "token {}", "step {}.{} of {}")},
     ("launcher/steps/company.cc", "slurm {}"): "compared by other launchers",
     ("launcher/site/kernel_facts.cc", "\noom_kill "): "a line of the kernel's",
-    ("launcher/tell/log_excerpt.h", "Traceback (most recent call last):"): _OTHERS,
-    **{("launcher/tell/log_excerpt.cc", text): _OTHERS for text in (
+    ("launcher/tell/log_lines.h", "Traceback (most recent call last):"): _OTHERS,
+    **{("launcher/tell/log_lines.cc", text): _OTHERS for text in (
         "During handling of the above exception, another exception occurred:",
         "The above exception was the direct cause of the following exception:")},
     **{("launcher/tell/probable_cause.cc", text): _OTHERS for text in (
@@ -39,7 +39,7 @@ READ_BY_PROGRAMS = {
         "FatalError: `Erroneous arithmetic operation`",
         "FatalError: `Access to an undefined portion of a memory object`",
         "onnection reset by peer", "onnection closed by peer", "remote process exited", "Broken pipe")},
-    **{("launcher/tell/network_advice.cc", text): _ADVICE for text in (
+    **{("launcher/tell/words.cc", text): _ADVICE for text in (
         "no route", "no answer", "timed out", "another job", "not a launcher")},
     ("python/paddle_launch/_context.py", "paddle_launch job"): "a thread's name",
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/tell/log_excerpt.h"
-
 #include <gtest/gtest.h>
 
 #include "launcher/tell/log_lines.h"

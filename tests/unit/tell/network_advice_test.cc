@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/tell/network_advice.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/tell/words.h"
 
 namespace paddle_launch {
 namespace {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/tell/rounds.h"
-
 #include <gtest/gtest.h>
 
+#include "launcher/tell/rounds_table.h"
 #include "tests/unit/tell/has.h"
 
 namespace paddle_launch {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/tell/rounds.h"
+#include "launcher/tell/rounds_table.h"
 
 #include <algorithm>
 #include <utility>
