@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// The guard's life: it opens the logs (guard_logs), starts the processes, and then waits for their
+// ends, for orders and for the launcher's own end, in this order of phases:
+//
+//   Running   until an order, the launcher's end, a process that cannot be started, or the last
+//             worker's end
+//   Stopping  SIGTERM went to each worker, and goes to whatever is left behind; until the grace
+//             is over or no child is left
+//   Killing   SIGKILL to all, again and again; until wait() says that no child is left, or for 30 s
+//
+// docs/architecture.md, "How stopping works".
 #include "launcher/run/guard_process.h"
 
 #include <fcntl.h>
@@ -6,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,11 +24,16 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <exception>
 #include <utility>
 
+#include "launcher/job/errors.h"
 #include "launcher/os/check.h"
 #include "launcher/os/child.h"
+#include "launcher/os/children.h"
 #include "launcher/os/clock.h"
+#include "launcher/run/log_directory.h"
+#include "launcher/run/start_process.h"
 
 namespace paddle_launch {
 namespace {
@@ -28,6 +44,20 @@ std::int64_t nanoseconds(std::chrono::steady_clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
+// A trainer that waits for a child of vfork does not stop before that one has executed something,
+// and the child stands still: the user's Ctrl-Z is not to wait for them.
+constexpr std::chrono::seconds kPatienceWithFreezing{1};
+
+// What the kernel knows without asking a file server, which may be dead.
+std::int64_t size_of(const UniqueFd& log) {
+  struct statx status {};
+  const int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC;
+  const bool known = log && statx(log.get(), "", flags, STATX_SIZE, &status) == 0;
+  return known ? static_cast<std::int64_t>(status.stx_size) : -1;
+}
+
+std::string assignment(const EnvVar& variable) { return variable.first + "=" + variable.second; }
+
 }  // namespace
 
 GuardProcess::GuardProcess(const ProcessPlan& plan, const GuardSettings& settings, UniqueFd socket,
@@ -36,6 +66,7 @@ GuardProcess::GuardProcess(const ProcessPlan& plan, const GuardSettings& setting
       settings_(settings),
       socket_(std::move(socket)),
       launcher_(std::move(launcher)),
+      logs_(plan, settings, *this),
       workers_(plan.processes.size()) {
   leave_the_launchers_world();
 }
@@ -105,6 +136,233 @@ void GuardProcess::run() {
   while (launcher_alive_ && !unsent_.empty()) {
     send_reports();
     if (!unsent_.empty()) wait_for_something();
+  }
+}
+
+void GuardProcess::open_for_workers() {
+  try {
+    if (!logs_.open()) return;
+  } catch (const UsageError& error) {
+    say(GuardReport::Kind::Refused, error.what());
+    return stop();
+  } catch (const std::exception& error) {
+    say(GuardReport::Kind::Failed, error.what());
+    return stop();
+  }
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    unsent_.push_back({.kind = GuardReport::Kind::LogBegins,
+                       .worker = static_cast<std::int32_t>(i),
+                       .log_begins = logs_.begins_at(i)});
+  }
+  unsent_.push_back({.kind = GuardReport::Kind::Opened});
+  send_reports();
+  goes_on(std::chrono::milliseconds(0));
+}
+
+// Few and short: the buffer of the socket cannot fill.
+void GuardProcess::say(GuardReport::Kind kind, const std::string& text) {
+  GuardReport report{.kind = kind};
+  std::string message(reinterpret_cast<const char*>(&report), sizeof report);
+  message += text.substr(0, kLongestReportText);
+  send(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL);
+}
+
+// Whoever is told to stop before it has begun does not begin; the rest waits.
+bool GuardProcess::goes_on(std::chrono::milliseconds patience) {
+  std::array<pollfd, 2> watched = {pollfd{socket_.get(), POLLIN, 0},
+                                   pollfd{launcher_.get(), POLLIN, 0}};
+  poll(watched.data(), watched.size(), static_cast<int>(patience.count()));
+  if (watched[1].revents != 0) launcher_alive_ = false;
+  GuardOrder order;
+  ssize_t size = 0;
+  while ((size = recv(socket_.get(), &order, sizeof order, MSG_DONTWAIT)) == sizeof order) {
+    if (order.kind == GuardOrder::Kind::Stop || order.kind == GuardOrder::Kind::Kill) {
+      obey(order);
+    } else {
+      early_orders_.push_back(order);
+    }
+  }
+  if (size == 0) launcher_alive_ = false;
+  if (!launcher_alive_) stop();
+  return phase_ == Phase::Running;
+}
+
+void GuardProcess::start_first() {
+  if (phase_ != Phase::Running) return;
+  rest_held_back_ = plan_.held_back > 0;
+  start_workers(0, workers_.size() - static_cast<std::size_t>(plan_.held_back));
+  if (phase_ == Phase::Running) unsent_.push_back({.kind = GuardReport::Kind::Started});
+  for (const GuardOrder& order : std::exchange(early_orders_, {})) obey(order);
+}
+
+void GuardProcess::start_rest() {
+  if (!rest_waits()) return;
+  rest_held_back_ = false;
+  start_workers(workers_.size() - static_cast<std::size_t>(plan_.held_back), workers_.size());
+  // The order may have crossed a Ctrl-Z, after which everybody stands still.
+  if (frozen_) freeze();
+}
+
+void GuardProcess::start_workers(std::size_t first, std::size_t end) {
+  std::vector<std::string> shared_env;
+  for (const EnvVar& variable : plan_.inherited) shared_env.push_back(assignment(variable));
+  for (const EnvVar& variable : plan_.common_env) shared_env.push_back(assignment(variable));
+  for (std::size_t i = first; i < end; ++i) {
+    if (!start_worker(i, shared_env)) return;
+  }
+  if (rest_held_back_) return;
+  console_output_.reset();
+  console_errors_.reset();
+}
+
+StartResult GuardProcess::start(std::size_t index, const StartRequest& request) const {
+  const OwnFunction* const function = plan_.function;
+  if (function == nullptr) return start_process(request);
+  return start_function(request, *function, [this, function, index] {
+    return function->call(index, plan_.processes.size(), plan_.processes[index].rank);
+  });
+}
+
+bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string>& shared_env) {
+  const ProcessSpec& spec = plan_.processes[index];
+  const UniqueFd& log = logs_.of(index);
+  logs_.write_start_line(index);
+  std::vector<std::string> own_env;
+  for (const EnvVar& variable : spec.env) own_env.push_back(assignment(variable));
+  const std::vector<char*> argv = pointers(plan_.argv, {});
+  const std::vector<char*> env = pointers(shared_env, own_env);
+  const CpuMask cpus(spec.cpus);
+  const StartRequest request{.program = plan_.program.c_str(),
+                             .argv = argv.data(),
+                             .env = env.data(),
+                             .stdin_fd = spec.has_stdin ? STDIN_FILENO : null_.get(),
+                             .output_fd = log ? log.get() : console_output_.get(),
+                             .error_fd = log ? log.get() : console_errors_.get(),
+                             .cpus = cpus.get(),
+                             .cpus_size = cpus.size(),
+                             .mask = settings_.mask,
+                             .open_files = settings_.open_files,
+                             .ignore_sigchld = settings_.ignore_sigchld,
+                             .take_terminal = settings_.lend_terminal && spec.has_stdin};
+  const StartResult result = start(index, request);
+  if (result.error != 0) {
+    report_not_started(index, result.error, result.exec);
+    return false;
+  }
+  workers_[index].pid = result.pid;
+  workers_[index].started = Clock::now();
+  return true;
+}
+
+void GuardProcess::report_not_started(std::size_t index, int error, bool exec) {
+  unsent_.push_back({.kind = GuardReport::Kind::NotStarted,
+                     .exec = exec,
+                     .worker = static_cast<std::int32_t>(index),
+                     .error = error});
+  stop();
+}
+
+void GuardProcess::take_orders() {
+  for (;;) {
+    GuardOrder order;
+    const ssize_t size = recv(socket_.get(), &order, sizeof order, MSG_DONTWAIT);
+    if (size == sizeof order) {
+      obey(order);
+      continue;
+    }
+    if (size == 0) launcher_alive_ = false;
+    return;
+  }
+}
+
+void GuardProcess::obey(const GuardOrder& order) {
+  switch (order.kind) {
+    case GuardOrder::Kind::Stop:
+      unsent_.push_back({.kind = GuardReport::Kind::Obeys});
+      return stop();
+    case GuardOrder::Kind::Kill:
+      unsent_.push_back({.kind = GuardReport::Kind::Obeys});
+      deadline_ = Clock::now() + kPatienceWithSigkill;
+      phase_ = Phase::Killing;
+      prctl(PR_SET_NAME, kStoppingGuard);
+      return;
+    case GuardOrder::Kind::Signal:
+      for (const Worker& worker : workers_) {
+        if (worker.pid > 0) kill(worker.pid, order.signal);
+      }
+      return;
+    case GuardOrder::Kind::Freeze:
+      freezing_ = true;
+      freezing_until_ = Clock::now() + kPatienceWithFreezing;
+      frozen_ = true;
+      return freeze();
+    case GuardOrder::Kind::Thaw:
+      return thaw();
+    case GuardOrder::Kind::StartRest:
+      return start_rest();
+  }
+}
+
+// Not SIGTSTP: the groups are orphaned in the sense of POSIX, and the kernel drops it there.
+void GuardProcess::freeze() const {
+  for (const Worker& worker : workers_) {
+    if (worker.pid > 0) kill(-worker.pid, SIGSTOP);
+  }
+}
+
+void GuardProcess::thaw() {
+  frozen_ = false;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (workers_[i].pid <= 0) continue;
+    if (settings_.lend_terminal && plan_.processes[i].has_stdin)
+      tcsetpgrp(STDIN_FILENO, workers_[i].pid);
+    kill(-workers_[i].pid, SIGCONT);
+  }
+}
+
+// SIGTERM goes to the trainer itself, not to its group: a data loader must outlive the trainer's
+// checkpoint. What the trainer leaves behind is told by tell_orphans().
+void GuardProcess::stop() {
+  if (phase_ != Phase::Running) return;
+  reap();  // whoever ended before this moment ended by itself
+  phase_ = Phase::Stopping;
+  prctl(PR_SET_NAME, kStoppingGuard);
+  deadline_ = Clock::now() + settings_.grace;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (workers_[i].pid <= 0) continue;
+    workers_[i].may_answer = may_answer(workers_[i].pid, SIGTERM);
+    workers_[i].log_at_stop = size_of(logs_.of(i));
+  }
+  for (Worker& worker : workers_) {
+    if (worker.pid <= 0) continue;
+    worker.told_to_stop = true;
+    kill(worker.pid, SIGTERM);
+    if (worker.suspended) kill(-worker.pid, SIGCONT);
+  }
+}
+
+// Children of ours that are no trainers lost their parent: each is told once.
+void GuardProcess::tell_orphans() {
+  for (const pid_t pid : children_of_this_process()) {
+    if (worker_of(pid) != kNobody) continue;
+    if (std::find(told_orphans_.begin(), told_orphans_.end(), pid) != told_orphans_.end()) continue;
+    told_orphans_.push_back(pid);
+    kill(pid, SIGTERM);
+    kill(pid, SIGCONT);
+  }
+}
+
+void GuardProcess::kill_all() {
+  for (Worker& worker : workers_) worker.told_to_stop = true;
+  for (const pid_t pid : children_of_this_process()) kill_with_group(pid);
+}
+
+void GuardProcess::give_up_on_survivors() {
+  for (const pid_t pid : children_of_this_process()) {
+    const std::size_t index = worker_of(pid);
+    unsent_.push_back({.kind = GuardReport::Kind::Survivor,
+                       .worker = index == kNobody ? -1 : static_cast<std::int32_t>(index),
+                       .pid = pid});
   }
 }
 

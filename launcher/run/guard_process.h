@@ -14,11 +14,12 @@
 #include "launcher/job/plan.h"
 #include "launcher/os/unique_fd.h"
 #include "launcher/run/guard.h"
+#include "launcher/run/guard_logs.h"
 #include "launcher/run/start_process.h"
 
 namespace paddle_launch {
 
-class GuardProcess {
+class GuardProcess final : OpeningGuard {
  public:
   GuardProcess(const ProcessPlan& plan, const GuardSettings& settings, UniqueFd socket,
                UniqueFd launcher);
@@ -40,12 +41,8 @@ class GuardProcess {
   void leave_the_launchers_world();
   void keep_the_consoles_descriptors();
   void open_for_workers();
-  void lock_logs();
-  void wait_for_holder(std::size_t index);
-  void empty_logs() const;
-  void write_files();
-  void say(GuardReport::Kind kind, const std::string& text);
-  void take_early_orders(std::chrono::milliseconds patience);
+  void say(GuardReport::Kind kind, const std::string& text) override;
+  bool goes_on(std::chrono::milliseconds patience) override;
   void start_first();
   void start_rest();
   void start_workers(std::size_t first, std::size_t end);
@@ -82,21 +79,18 @@ class GuardProcess {
   const GuardSettings& settings_;
   UniqueFd socket_;
   UniqueFd launcher_;
+  GuardLogs logs_;
   UniqueFd children_;  // signalfd for SIGCHLD
   UniqueFd null_;      // to read from
   // For processes without a log, until the last is started.
   UniqueFd console_output_;
   UniqueFd console_errors_;
-  // Of each worker, to the end: closing one gives its lock back. None: it writes to the console.
-  std::vector<UniqueFd> logs_;
   std::vector<GuardOrder> early_orders_;  // came before the first process was started
   std::vector<Worker> workers_;
   std::vector<pid_t> told_orphans_;
   std::vector<GuardReport> unsent_;
   Phase phase_ = Phase::Running;
   Clock::time_point deadline_{};  // end of the grace, later of our patience with SIGKILL
-  std::optional<Clock::time_point> logs_free_until_{};  // how long others may take to let go
-  bool shares_logs_ = false;                            // and says so once
   bool launcher_alive_ = true;
   bool grace_renewed_ = false;
   bool rest_held_back_ = false;

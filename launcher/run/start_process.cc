@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
@@ -72,6 +73,25 @@ void take_environment(char* const* env) {
 }
 
 }  // namespace
+
+CpuMask::CpuMask(const std::vector<int>& cpus) {
+  if (cpus.empty()) return;
+  int highest = 0;
+  for (const int cpu : cpus) highest = std::max(highest, cpu);
+  size_ = CPU_ALLOC_SIZE(static_cast<std::size_t>(highest) + 1);
+  bits_.resize(size_ / sizeof(cpu_set_t) + 1);
+  for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), size_, bits_.data());
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& shared,
+                            const std::vector<std::string>& own) {
+  std::vector<char*> result;
+  result.reserve(shared.size() + own.size() + 1);
+  for (const std::string& text : shared) result.push_back(const_cast<char*>(text.c_str()));
+  for (const std::string& text : own) result.push_back(const_cast<char*>(text.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
 
 StartResult start_function(const StartRequest& request, const OwnFunction& function,
                            const std::function<int()>& call) {

@@ -9,7 +9,10 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <cstddef>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "launcher/job/start_method.h"
 
@@ -29,6 +32,22 @@ struct StartRequest {
   bool ignore_sigchld = false;  // as it was for us
   bool take_terminal = false;   // its group becomes the terminal's foreground group
 };
+
+// The CPUs of a process, as the kernel takes them; none where there are none.
+class CpuMask {
+ public:
+  explicit CpuMask(const std::vector<int>& cpus);
+  const cpu_set_t* get() const { return bits_.empty() ? nullptr : bits_.data(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  std::vector<cpu_set_t> bits_;
+  std::size_t size_ = 0;
+};
+
+// argv or an environment, as the kernel takes it. Points into both.
+std::vector<char*> pointers(const std::vector<std::string>& shared,
+                            const std::vector<std::string>& own);
 
 struct StartResult {
   pid_t pid = -1;

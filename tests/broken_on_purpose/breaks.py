@@ -29,7 +29,7 @@ BREAKS = [
           "length == 3 && code < 0x800", "length == 3 && code < 0x80", ("text_test",), "unit.text"),
     Break("tell", "launcher/tell/probable_cause.cc", "who complained a moment earlier is named as the cause",
           "candidate.written_ns + kTickNs <", "candidate.written_ns <", ("tell_test",), "unit.tell"),
-    Break("run", "launcher/run/guard_orders.cc", "SIGTERM goes to a trainer's children too",
+    Break("run", "launcher/run/guard_process.cc", "SIGTERM goes to a trainer's children too",
           "kill(worker.pid, SIGTERM);", "kill(-worker.pid, SIGTERM);", ("run_test",), "unit.run"),
     Break("os", "launcher/os/child.cc", "a child that somebody else reaped counts as alive",
           "waitpid(child, status, WNOHANG) != 0", "waitpid(child, status, WNOHANG) > 0", ("os_test",), "unit.os"),
