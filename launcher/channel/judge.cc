@@ -227,7 +227,7 @@ std::vector<int> indices_of(Role role, const std::vector<ProcessName>& names) {
 }
 
 // "rank 2", "ranks 2 to 3", "servers 0, 2 to 4"; nothing: there is none.
-std::string runs_in_words(const char* word, const std::vector<int>& indices) {
+std::string runs_in_words(std::string_view word, const std::vector<int>& indices) {
   std::vector<std::string> runs;
   for (std::size_t first = 0; first < indices.size();) {
     std::size_t last = first;
@@ -244,10 +244,8 @@ std::string runs_in_words(const char* word, const std::vector<int>& indices) {
 // Among several launchers of a node, the one that is meant.
 std::string launcher_of(const std::vector<ProcessName>& names) {
   std::vector<std::string> parts;
-  for (const auto& [role, word] : {std::pair{Role::Server, "server"},
-                                   {Role::Trainer, "rank"},
-                                   {Role::HeterWorker, "heter worker"}}) {
-    std::string part = runs_in_words(word, indices_of(role, names));
+  for (const Role role : {Role::Server, Role::Trainer, Role::HeterWorker}) {
+    std::string part = runs_in_words(words_of(role).numbered, indices_of(role, names));
     if (!part.empty()) parts.push_back(std::move(part));
   }
   if (parts.empty()) return "launcher without processes";

@@ -157,7 +157,8 @@ std::string old_variables_in(const Environment& env) {
 
 OldRole read_old_role(const Environment& env, const GivenOptions& given) {
   const std::string word = needed(env, kRole, "PSERVER or TRAINER");
-  if (word != "PSERVER" && word != "TRAINER") {
+  const bool is_server = word == words_of(Role::Server).variable;
+  if (!is_server && word != words_of(Role::Trainer).variable) {
     refuse(kRole, word, "it takes PSERVER or TRAINER");
   }
   OldRole role;
@@ -166,8 +167,8 @@ OldRole read_old_role(const Environment& env, const GivenOptions& given) {
     role.port = number_between(1, kHighestPort, kPort, *port);
   }
   role.trainers = number_of_trainers(env);
-  role.mine = word == "PSERVER" ? ProcessName{Role::Server, place_of_server(role.server_hosts, env)}
-                                : ProcessName{Role::Trainer, index_of_trainer(role.trainers, env)};
+  role.mine = is_server ? ProcessName{Role::Server, place_of_server(role.server_hosts, env)}
+                        : ProcessName{Role::Trainer, index_of_trainer(role.trainers, env)};
   check_typed(role, given);
   return role;
 }

@@ -108,9 +108,9 @@ int index_of_server(const std::vector<std::string>& servers, const Environment& 
 
 ProcessName name_of_process(const std::vector<std::string>& servers, const Environment& env) {
   const std::string role = lookup(env, kRole).value_or("");
-  if (role == "TRAINER") return {Role::Trainer, index_of_trainer(env)};
-  if (role == "PSERVER") return {Role::Server, index_of_server(servers, env)};
-  if (role == "HETER_TRAINER") {
+  if (role == words_of(Role::Trainer).variable) return {Role::Trainer, index_of_trainer(env)};
+  if (role == words_of(Role::Server).variable) return {Role::Server, index_of_server(servers, env)};
+  if (role == words_of(Role::HeterWorker).variable) {
     return {Role::HeterWorker, place_in(endpoints_in(env, kHeterWorkers), env).value_or(0)};
   }
   throw UsageError(

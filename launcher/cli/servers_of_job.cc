@@ -33,12 +33,12 @@ void check_number(AskedRole& role, GivenOptions& given, Remarks& remarks) {
   if (role.number == nullptr || stages_of_numbers(role.number->value) == sizes) return;
   if (role.number->from_environment && !role.list->from_environment) {
     remarks.warnings.push_back(fmt::format("{} is not used: {} names the {}", said(*role.number),
-                                           said(*role.list), role.words.many));
+                                           said(*role.list), role.options.many));
     given.drop(key_of(*role.number->option));
     role.number = nullptr;
     return;
   }
-  const std::string_view many = role.words.many;
+  const std::string_view many = role.options.many;
   const std::string_view counted = role.total() == 1 ? many.substr(0, many.size() - 1) : many;
   refuse_together(*role.number, *role.list,
                   fmt::format("the list has {} {}", fmt::join(sizes, ";"), counted));
@@ -52,7 +52,7 @@ void check_number_on_a_host(const AskedRole& role) {
       if (++on_host[host] <= kMostOnANode) continue;
       throw UsageError(fmt::format(
           "{} has more than {} {} on {}, which is more than a node can start. Correct {}.",
-          role.list->name, kMostOnANode, role.words.many, host, role.list->name));
+          role.list->name, kMostOnANode, role.options.many, host, role.list->name));
     }
   }
 }
@@ -81,11 +81,11 @@ const GivenOption* under_either_name(std::string_view older, std::string_view ne
   return one;
 }
 
-AskedRole asked_role(const RoleWords& words, GivenOptions& given, Remarks& remarks) {
+AskedRole asked_role(const RoleOptions& options, GivenOptions& given, Remarks& remarks) {
   AskedRole role;
-  role.words = words;
-  role.list = under_either_name(words.list, words.newer_list, given, remarks);
-  role.number = under_either_name(words.number, words.newer_number, given, remarks);
+  role.options = options;
+  role.list = under_either_name(options.list, options.newer_list, given, remarks);
+  role.number = under_either_name(options.number, options.newer_number, given, remarks);
   if (role.list != nullptr) {
     role.endpoints = stages_of_endpoints(role.list->value);
     check_number(role, given, remarks);
@@ -112,8 +112,8 @@ void add_ports(AskedRole& workers, int servers) {
   }
 }
 
-std::string how_to_ask(const RoleWords& words) {
-  return fmt::format("--{}=N or --{}=HOST:PORT,…", words.number, words.list);
+std::string how_to_ask(const RoleOptions& options) {
+  return fmt::format("--{}=N or --{}=HOST:PORT,…", options.number, options.list);
 }
 
 namespace {
@@ -154,8 +154,8 @@ void refuse_missing(const ModeChoice& mode, const Roles& roles) {
     if (!is_needed || role->is_there()) continue;
     const std::string zero =
         role->number == nullptr ? "" : fmt::format(" ({})", said(*role->number));
-    missing.push_back(fmt::format("no {}{}", role->words.many, zero));
-    remedies.push_back(how_to_ask(role->words));
+    missing.push_back(fmt::format("no {}{}", role->options.many, zero));
+    remedies.push_back(how_to_ask(role->options));
   }
   if (missing.empty()) return;
   throw UsageError(fmt::format(
@@ -191,8 +191,8 @@ void refuse_numbers_among_hosts(const Roles& roles, const std::vector<std::strin
         fmt::format("{}: the job has several hosts ({}), and a number does not say on which of "
                     "them the {} run. Name the endpoints of every role: write --{}=HOST:PORT,… in "
                     "place of {}.",
-                    said(*role->number), fmt::join(hosts, ", "), role->words.many, role->words.list,
-                    role->number->name));
+                    said(*role->number), fmt::join(hosts, ", "), role->options.many,
+                    role->options.list, role->number->name));
   }
 }
 
@@ -263,8 +263,9 @@ void refuse_taken_http_port(const Roles& roles, const ServerSpec& spec, const Gi
 }  // namespace
 
 ServerSpec servers_of_job(const ModeChoice& mode, GivenOptions& given, Remarks& remarks) {
-  Roles roles{asked_role(kServerWords, given, remarks), asked_role(kWorkerWords, given, remarks),
-              asked_role(kHeterWords, given, remarks)};
+  Roles roles{asked_role(kServerOptions, given, remarks),
+              asked_role(kWorkerOptions, given, remarks),
+              asked_role(kHeterOptions, given, remarks)};
   ServerSpec spec;
   if (mode.mode == Mode::ParameterServer && runs_alone(roles)) {
     spec = alone(roles, given, remarks);

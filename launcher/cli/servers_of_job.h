@@ -16,7 +16,7 @@ namespace paddle_launch {
 
 // One role of a job with parameter servers, as the options ask for it: a list of endpoints, or a
 // number for each node.
-struct RoleWords {
+struct RoleOptions {
   std::string_view many;
   std::string_view list;          // keys of the options
   std::string_view newer_list{};  // empty: it has no second name
@@ -24,14 +24,14 @@ struct RoleWords {
   std::string_view newer_number{};
 };
 
-inline constexpr RoleWords kServerWords{"servers", "servers", "", "server_num", ""};
-inline constexpr RoleWords kWorkerWords{"workers", "workers", "trainers", "worker_num",
-                                        "trainer_num"};
-inline constexpr RoleWords kHeterWords{"heterogeneous workers", "heter_workers", "",
-                                       "heter_worker_num", ""};
+inline constexpr RoleOptions kServerOptions{"servers", "servers", "", "server_num", ""};
+inline constexpr RoleOptions kWorkerOptions{"workers", "workers", "trainers", "worker_num",
+                                            "trainer_num"};
+inline constexpr RoleOptions kHeterOptions{"heterogeneous workers", "heter_workers", "",
+                                           "heter_worker_num", ""};
 
 struct AskedRole {
-  RoleWords words{};
+  RoleOptions options{};
   const GivenOption* list = nullptr;
   const GivenOption* number = nullptr;
   Stages endpoints{};          // servers and workers have one stage
@@ -43,7 +43,7 @@ struct AskedRole {
 
 // Throws UsageError where list and number contradict each other, or the two names of one option. A
 // variable that loses against what was typed is dropped with a warning.
-AskedRole asked_role(const RoleWords& words, GivenOptions& given, Remarks& remarks);
+AskedRole asked_role(const RoleOptions& options, GivenOptions& given, Remarks& remarks);
 
 // Which of the two options counts; none: neither was given.
 const GivenOption* under_either_name(std::string_view older, std::string_view newer,
@@ -53,7 +53,7 @@ const GivenOption* under_either_name(std::string_view older, std::string_view ne
 void add_ports(AskedRole& workers, int servers);
 
 // "--server_num=N or --servers=HOST:PORT,…"
-std::string how_to_ask(const RoleWords& words);
+std::string how_to_ask(const RoleOptions& options);
 
 // Throws UsageError for roles that are missing or contradict each other. Drops variables that do
 // not count, with a warning.

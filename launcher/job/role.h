@@ -4,10 +4,31 @@
 #pragma once
 
 #include <compare>
+#include <string_view>
 
 namespace paddle_launch {
 
 enum class Role { Trainer, Server, HeterWorker };
+
+// How one role is spelled.
+struct RoleWords {
+  Role role;
+  std::string_view process;   // "server": one process of it
+  std::string_view numbered;  // "rank", before the number of one process
+  std::string_view brief;     // the same where room is scarce
+  std::string_view key;       // "heter_worker", for programs
+  std::string_view log;       // "workerlog", before the number in the name of a log
+  std::string_view variable;  // "PSERVER", as TRAINING_ROLE and its relatives have it
+};
+
+constexpr RoleWords kRoleWords[] = {
+    {Role::Trainer, "trainer", "rank", "rank", "trainer", "workerlog", "TRAINER"},
+    {Role::Server, "server", "server", "server", "server", "serverlog", "PSERVER"},
+    {Role::HeterWorker, "heter worker", "heter worker", "heter", "heter_worker", "heterlog",
+     "HETER_TRAINER"},
+};
+
+constexpr const RoleWords& words_of(Role role) { return kRoleWords[static_cast<int>(role)]; }
 
 constexpr Role kAllRoles[] = {Role::Trainer, Role::Server, Role::HeterWorker};
 

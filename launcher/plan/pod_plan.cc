@@ -3,14 +3,13 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace paddle_launch {
 
 std::string log_path(const std::string& log_dir, ProcessName name) {
   if (log_dir.empty()) return {};
-  const char* const kind = name.role == Role::Server    ? "/serverlog."
-                           : name.role == Role::Trainer ? "/workerlog."
-                                                        : "/heterlog.";
-  return log_dir + kind + std::to_string(name.index);
+  return fmt::format("{}/{}.{}", log_dir, words_of(name.role).log, name.index);
 }
 
 PodPlan new_plan(const Program& program, const PaddleEnvSettings& settings) {

@@ -24,7 +24,7 @@ void add_old_variables(const ServerWorld& world, const RoleProcess& process,
   if (role == Role::HeterWorker || world.servers.empty()) return;
   std::vector<std::string> hosts;
   for (const RoleProcess& server : world.servers) hosts.push_back(server.host);
-  env.emplace_back(kRole, role == Role::Server ? "PSERVER" : "TRAINER");
+  env.emplace_back(kRole, std::string(words_of(role).variable));
   env.emplace_back("PADDLE_PSERVER_IPS", fmt::format("{}", fmt::join(hosts, ",")));
   env.emplace_back("PADDLE_PSERVER_PORT", std::to_string(world.servers.front().port));
   env.emplace_back("PADDLE_TRAINERS", std::to_string(world.workers.size()));
@@ -60,10 +60,6 @@ std::string endpoints(const std::vector<RoleProcess>& list, int stage = kAnyStag
     if (stage == kAnyStage || process.stage == stage) texts.push_back(process.endpoint());
   }
   return fmt::format("{}", fmt::join(texts, ","));
-}
-
-std::string role_word(Role role) {
-  return role == Role::Server ? "PSERVER" : role == Role::Trainer ? "TRAINER" : "HETER_TRAINER";
 }
 
 // A Python list, stage 1 are the workers: "[2, 1, 2]".
@@ -155,8 +151,8 @@ std::vector<EnvVar> role_env(const ServerWorld& world, const ServerSpec& spec,
                              const Environment& user) {
   const Role role = process.name.role;
   std::vector<EnvVar> env = {
-      {"TRAINING_ROLE", role_word(role)},
-      {"PADDLE_ROLE", role_word(role)},
+      {"TRAINING_ROLE", std::string(words_of(role).variable)},
+      {"PADDLE_ROLE", std::string(words_of(role).variable)},
       {"POD_IP", process.host},
       {"PADDLE_PORT", std::to_string(process.port)},
   };

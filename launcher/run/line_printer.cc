@@ -13,16 +13,13 @@ constexpr std::size_t kLongestLine =
 constexpr std::array<std::string_view, 6> kColours = {"\x1b[36m", "\x1b[32m", "\x1b[33m",
                                                       "\x1b[35m", "\x1b[34m", "\x1b[31m"};
 
-// A trainer is known by its rank alone.
-std::string_view kind_of(Role role) {
-  return role == Role::Server ? "server " : role == Role::HeterWorker ? "heter " : "";
-}
-
 }  // namespace
 
 std::string LinePrinter::prefix_of(const ProcessName& process) const {
-  const std::string label =
-      "[" + std::string(kind_of(process.role)) + std::to_string(process.index) + "]";
+  // A trainer is known by its rank alone.
+  const std::string kind =
+      process.role == Role::Trainer ? "" : std::string(words_of(process.role).brief) + " ";
+  const std::string label = "[" + kind + std::to_string(process.index) + "]";
   if (!colour_) return label + " ";
   const std::string_view colour =
       kColours[static_cast<std::size_t>(process.index) % kColours.size()];

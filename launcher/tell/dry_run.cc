@@ -46,7 +46,7 @@ nlohmann::json process_json(const ProcessPlan& plan, const ProcessSpec& spec) {
                             {"command", plan.argv},
                             {"environment", whole_env(plan, spec)}};
   // Collective jobs have trainers alone, and programs that know nothing of roles.
-  if (plan.servers > 0 || plan.heter_workers > 0) process["role"] = key_of(spec.role);
+  if (plan.servers > 0 || plan.heter_workers > 0) process["role"] = words_of(spec.role).key;
   return process;
 }
 

@@ -115,8 +115,7 @@ std::string who(const FailureRecord& first) {
   const std::string cards = one_line(first.cards);
   if (first.role == Role::Trainer)
     return fmt::format("  rank      {} (local rank {}, {})\n", first.rank, first.local_rank, cards);
-  return fmt::format("  {:<8}  {} ({})\n", first.role == Role::Server ? "server" : "heter",
-                     first.rank, cards);
+  return fmt::format("  {:<8}  {} ({})\n", words_of(first.role).brief, first.rank, cards);
 }
 
 std::string who_and_how(const FailureRecord& first) {
@@ -180,11 +179,8 @@ std::string abort_line(int world_size, const std::vector<ProcessName>& aborted) 
   return fmt::format(
       "ABORT!!! Out of all {} trainers, the {} process with {}=[{}] was aborted. Please check its "
       "log.\n",
-      world_size,
-      role == Role::Trainer  ? "trainer"
-      : role == Role::Server ? "server"
-                             : "heter worker",
-      role == Role::Trainer ? "rank" : "index", fmt::join(indices, ","));
+      world_size, words_of(role).process, role == Role::Trainer ? "rank" : "index",
+      fmt::join(indices, ","));
 }
 
 std::string cards_of(const ProcessSpec& spec) {

@@ -38,7 +38,9 @@ std::string_view word_of(Kind kind) {
 
 json text_or_null(const std::string& text) { return text.empty() ? json() : json(text); }
 
-json process_json(ProcessName name) { return {{"role", key_of(name.role)}, {"rank", name.index}}; }
+json process_json(ProcessName name) {
+  return {{"role", words_of(name.role).key}, {"rank", name.index}};
+}
 
 json failure_json(const FailureRecord& failure) {
   const ProcessExit& exit = failure.exit;

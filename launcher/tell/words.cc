@@ -25,10 +25,6 @@ const ProcessSpec& spec_of(int worker, const ProcessPlan& plan) {
   return plan.processes.at(static_cast<std::size_t>(worker));
 }
 
-const char* word_of(Role role) {
-  return role == Role::Trainer ? "rank" : role == Role::Server ? "server" : "heter worker";
-}
-
 std::string on_host(const ProcessPlan& plan) {
   return plan.nodes > 1 ? " on " + one_line(plan.host) : "";
 }
@@ -103,12 +99,8 @@ struct KindOf {
 
 }  // namespace
 
-const char* key_of(Role role) {
-  return role == Role::Trainer ? "trainer" : role == Role::Server ? "server" : "heter_worker";
-}
-
 std::string name_of(ProcessName name) {
-  return fmt::format("{} {}", word_of(name.role), name.index);
+  return fmt::format("{} {}", words_of(name.role).numbered, name.index);
 }
 
 std::string name_of_spec(const ProcessSpec& spec) {
@@ -165,7 +157,7 @@ std::string names_in_words(const std::vector<ProcessName>& names) {
     }
     if (indices.empty()) continue;
     if (!text.empty()) text += "; ";
-    text += fmt::format("{} {}", word_of(role), number_ranges(std::move(indices)));
+    text += fmt::format("{} {}", words_of(role).numbered, number_ranges(std::move(indices)));
   }
   return text;
 }

@@ -18,9 +18,6 @@ namespace paddle_launch {
 std::string name_of(ProcessName name);
 std::string name_of_spec(const ProcessSpec& spec);
 
-// For programs: "trainer", "server", "heter_worker".
-const char* key_of(Role role);
-
 // "exit code 7", "killed by SIGSEGV (core dumped)", "exit code 137: probably killed by the OOM
 // killer". `oom_kills`: how many processes the kernel's OOM killer ended on this machine during the
 // run.
