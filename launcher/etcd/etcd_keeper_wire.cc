@@ -2,210 +2,179 @@
 #include "launcher/etcd/etcd_keeper_wire.h"
 
 #include <cstddef>
-#include <cstring>
 #include <utility>
+
+#include "launcher/text/wire.h"
 
 namespace paddle_launch {
 namespace {
 
-class KeeperFieldWriter {
- public:
-  explicit KeeperFieldWriter(EtcdWord word) : frame_(1, static_cast<char>(word)) {}
+WireWriter frame_of(EtcdWord word) {
+  WireWriter frame;
+  frame.byte(static_cast<std::uint8_t>(word));
+  return frame;
+}
 
-  KeeperFieldWriter& number(std::int64_t value) {
-    char bytes[sizeof value];
-    std::memcpy(bytes, &value, sizeof value);
-    frame_.append(bytes, sizeof value);
-    return *this;
-  }
-  KeeperFieldWriter& count(std::size_t value) { return number(static_cast<std::int64_t>(value)); }
-  KeeperFieldWriter& text(std::string_view value) {
-    count(value.size());
-    frame_.append(value);
-    return *this;
-  }
-  std::string take() { return std::move(frame_); }
+void write_flag(WireWriter& frame, bool flag) { frame.byte(flag ? 1 : 0); }
+bool read_flag(WireReader& fields) { return fields.byte() != 0; }
 
- private:
-  std::string frame_;
-};
+template <class Enum>
+void write_enum(WireWriter& frame, Enum value) {
+  frame.byte(static_cast<std::uint8_t>(value));
+}
 
-// Past the end, or after a field that makes no sense, everything is 0 and empty.
-class KeeperFieldReader {
- public:
-  explicit KeeperFieldReader(std::string_view fields) : rest_(fields) {}
+template <class Enum>
+Enum read_enum(WireReader& fields) {
+  return static_cast<Enum>(fields.byte());
+}
 
-  std::int64_t number() {
-    std::int64_t value = 0;
-    if (rest_.size() < sizeof value) {
-      fail();
-      return 0;
-    }
-    std::memcpy(&value, rest_.data(), sizeof value);
-    rest_.remove_prefix(sizeof value);
-    return value;
-  }
-  bool flag() { return number() != 0; }
-  // Of things that take a byte at least.
-  std::size_t count() {
-    const std::int64_t value = number();
-    if (value < 0 || static_cast<std::size_t>(value) > rest_.size()) {
-      fail();
-      return 0;
-    }
-    return static_cast<std::size_t>(value);
-  }
-  std::string text() {
-    const std::size_t size = count();
-    std::string value(rest_.substr(0, size));
-    rest_.remove_prefix(size);
-    return value;
-  }
-  template <class Value>
-  std::optional<Value> whole(Value value) const {
-    if (!is_good_ || !rest_.empty()) return std::nullopt;
-    return value;
-  }
+std::string read_text(WireReader& fields) { return fields.text(fields.left()); }
 
- private:
-  void fail() {
-    is_good_ = false;
-    rest_ = {};
-  }
-
-  std::string_view rest_;
-  bool is_good_ = true;
-};
+template <class Value>
+std::optional<Value> whole(const WireReader& fields, Value value) {
+  if (!fields.finished_well()) return std::nullopt;
+  return value;
+}
 
 }  // namespace
 
 std::string pack_change(const EtcdChange& change) {
-  KeeperFieldWriter fields(EtcdWord::Change);
-  fields.count(change.only_if.size());
+  WireWriter frame = frame_of(EtcdWord::Change);
+  frame.varint(change.only_if.size());
   for (const EtcdCompare& compare : change.only_if) {
-    fields.text(compare.key)
-        .number(static_cast<std::int64_t>(compare.what))
-        .number(compare.revision);
+    frame.text(compare.key);
+    write_enum(frame, compare.what);
+    frame.signed_varint(compare.revision);
   }
-  fields.count(change.puts.size());
+  frame.varint(change.puts.size());
   for (const EtcdPut& put : change.puts) {
-    fields.text(put.key).text(put.value).number(static_cast<std::int64_t>(put.lease));
+    frame.text(put.key);
+    frame.text(put.value);
+    write_enum(frame, put.lease);
   }
-  fields.count(change.deletes.size());
-  for (const std::string& key : change.deletes) fields.text(key);
-  return fields.number(change.delete_all ? 1 : 0).take();
+  frame.varint(change.deletes.size());
+  for (const std::string& key : change.deletes) frame.text(key);
+  write_flag(frame, change.delete_all);
+  return frame.take();
 }
 
 std::optional<EtcdChange> unpack_change(std::string_view frame) {
-  KeeperFieldReader fields(frame);
+  WireReader fields(frame);
   EtcdChange change;
   for (std::size_t left = fields.count(); left > 0; --left) {
-    EtcdCompare compare{.key = fields.text()};
-    compare.what = static_cast<EtcdCompare::What>(fields.number());
-    compare.revision = fields.number();
+    EtcdCompare compare{.key = read_text(fields)};
+    compare.what = read_enum<EtcdCompare::What>(fields);
+    compare.revision = fields.signed_varint();
     change.only_if.push_back(std::move(compare));
   }
   for (std::size_t left = fields.count(); left > 0; --left) {
-    EtcdPut put{.key = fields.text()};
-    put.value = fields.text();
-    put.lease = static_cast<EtcdLease>(fields.number());
+    EtcdPut put{.key = read_text(fields)};
+    put.value = read_text(fields);
+    put.lease = read_enum<EtcdLease>(fields);
     change.puts.push_back(std::move(put));
   }
-  for (std::size_t left = fields.count(); left > 0; --left) change.deletes.push_back(fields.text());
-  change.delete_all = fields.flag();
-  return fields.whole(std::move(change));
+  for (std::size_t left = fields.count(); left > 0; --left) {
+    change.deletes.push_back(read_text(fields));
+  }
+  change.delete_all = read_flag(fields);
+  return whole(fields, std::move(change));
 }
 
 std::string pack_adoption(std::int64_t lease) {
-  return KeeperFieldWriter(EtcdWord::Adopt).number(lease).take();
+  WireWriter frame = frame_of(EtcdWord::Adopt);
+  frame.signed_varint(lease);
+  return frame.take();
 }
 
 std::optional<std::int64_t> unpack_adoption(std::string_view frame) {
-  KeeperFieldReader fields(frame);
-  const std::int64_t lease = fields.number();
-  return fields.whole(lease);
+  WireReader fields(frame);
+  const std::int64_t lease = fields.signed_varint();
+  return whole(fields, lease);
 }
 
 std::string pack_close(const CloseOrder& order) {
-  return KeeperFieldWriter(EtcdWord::Close)
-      .number(order.job_too ? 1 : 0)
-      .number(order.budget.count())
-      .take();
+  WireWriter frame = frame_of(EtcdWord::Close);
+  write_flag(frame, order.job_too);
+  frame.signed_varint(order.budget.count());
+  return frame.take();
 }
 
 std::optional<CloseOrder> unpack_close(std::string_view frame) {
-  KeeperFieldReader fields(frame);
-  CloseOrder order{.job_too = fields.flag()};
-  order.budget = std::chrono::milliseconds(fields.number());
-  return fields.whole(order);
+  WireReader fields(frame);
+  CloseOrder order{.job_too = read_flag(fields)};
+  order.budget = std::chrono::milliseconds(fields.signed_varint());
+  return whole(fields, order);
 }
 
 std::string pack_connection(const EtcdProblem& problem) {
-  return KeeperFieldWriter(EtcdWord::Connection)
-      .number(static_cast<std::int64_t>(problem.kind))
-      .text(problem.text)
-      .take();
+  WireWriter frame = frame_of(EtcdWord::Connection);
+  write_enum(frame, problem.kind);
+  frame.text(problem.text);
+  return frame.take();
 }
 
 std::optional<EtcdProblem> unpack_connection(std::string_view frame) {
-  KeeperFieldReader fields(frame);
-  EtcdProblem problem{.kind = static_cast<EtcdProblem::Kind>(fields.number())};
-  problem.text = fields.text();
-  return fields.whole(std::move(problem));
+  WireReader fields(frame);
+  EtcdProblem problem{.kind = read_enum<EtcdProblem::Kind>(fields)};
+  problem.text = read_text(fields);
+  return whole(fields, std::move(problem));
 }
 
 std::string pack_entries(const std::vector<EtcdEntry>& entries) {
-  KeeperFieldWriter fields(EtcdWord::Entries);
-  fields.count(entries.size());
+  WireWriter frame = frame_of(EtcdWord::Entries);
+  frame.varint(entries.size());
   for (const EtcdEntry& entry : entries) {
-    fields.text(entry.key).text(entry.value);
-    fields.number(entry.created).number(entry.modified).number(entry.lease);
+    frame.text(entry.key);
+    frame.text(entry.value);
+    frame.signed_varint(entry.created);
+    frame.signed_varint(entry.modified);
+    frame.signed_varint(entry.lease);
   }
-  return fields.take();
+  return frame.take();
 }
 
 std::optional<std::vector<EtcdEntry>> unpack_entries(std::string_view frame) {
-  KeeperFieldReader fields(frame);
+  WireReader fields(frame);
   std::vector<EtcdEntry> entries;
   for (std::size_t left = fields.count(); left > 0; --left) {
-    EtcdEntry entry{.key = fields.text()};
-    entry.value = fields.text();
-    entry.created = fields.number();
-    entry.modified = fields.number();
-    entry.lease = fields.number();
+    EtcdEntry entry{.key = read_text(fields)};
+    entry.value = read_text(fields);
+    entry.created = fields.signed_varint();
+    entry.modified = fields.signed_varint();
+    entry.lease = fields.signed_varint();
     entries.push_back(std::move(entry));
   }
-  return fields.whole(std::move(entries));
+  return whole(fields, std::move(entries));
 }
 
 std::string pack_answer(const EtcdAnswer& answer) {
-  return KeeperFieldWriter(EtcdWord::Answer)
-      .number(answer.done ? 1 : 0)
-      .text(answer.problem)
-      .take();
+  WireWriter frame = frame_of(EtcdWord::Answer);
+  write_flag(frame, answer.done);
+  frame.text(answer.problem);
+  return frame.take();
 }
 
 std::optional<EtcdAnswer> unpack_answer(std::string_view frame) {
-  KeeperFieldReader fields(frame);
-  EtcdAnswer answer{.done = fields.flag()};
-  answer.problem = fields.text();
-  return fields.whole(std::move(answer));
+  WireReader fields(frame);
+  EtcdAnswer answer{.done = read_flag(fields)};
+  answer.problem = read_text(fields);
+  return whole(fields, std::move(answer));
 }
 
 std::string pack_leases(const HeldLeases& leases) {
-  return KeeperFieldWriter(EtcdWord::Leases)
-      .number(leases.pod)
-      .number(leases.job)
-      .number(leases.job_is_ours ? 1 : 0)
-      .take();
+  WireWriter frame = frame_of(EtcdWord::Leases);
+  frame.signed_varint(leases.pod);
+  frame.signed_varint(leases.job);
+  write_flag(frame, leases.job_is_ours);
+  return frame.take();
 }
 
 std::optional<HeldLeases> unpack_leases(std::string_view frame) {
-  KeeperFieldReader fields(frame);
-  HeldLeases leases{.pod = fields.number()};
-  leases.job = fields.number();
-  leases.job_is_ours = fields.flag();
-  return fields.whole(leases);
+  WireReader fields(frame);
+  HeldLeases leases{.pod = fields.signed_varint()};
+  leases.job = fields.signed_varint();
+  leases.job_is_ours = read_flag(fields);
+  return whole(fields, leases);
 }
 
 }  // namespace paddle_launch

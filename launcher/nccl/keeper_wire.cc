@@ -1,54 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/nccl/keeper_wire.h"
 
-#include <fmt/format.h>
-
-#include "launcher/text/number.h"
+#include "launcher/text/wire.h"
 
 namespace paddle_launch {
 namespace {
 
-// Takes the text up to the line's end out of the packet.
-std::optional<std::string_view> take_line(std::string_view& packet) {
-  const std::size_t end = packet.find('\n');
-  if (end == std::string_view::npos) return std::nullopt;
-  const std::string_view line = packet.substr(0, end);
-  packet.remove_prefix(end + 1);
-  return line;
-}
+constexpr std::uint64_t kMostNumber = 1'000'000'000;
 
-std::optional<int> take_number(std::string_view& packet) {
-  const auto line = take_line(packet);
-  const auto number = line ? parse_whole_number(*line) : std::nullopt;
-  if (!number || *number < 0 || *number > 1'000'000'000) return std::nullopt;
-  return static_cast<int>(*number);
+int read_number(WireReader& reader) { return static_cast<int>(reader.varint(kMostNumber)); }
+
+void write_number(WireWriter& writer, int number) {
+  writer.varint(static_cast<std::uint64_t>(number));
 }
 
 }  // namespace
 
 std::string pack_order(const IdOrder& order) {
-  return fmt::format("{}\n{}", order.count, order.interface_name);
+  WireWriter writer;
+  write_number(writer, order.count);
+  writer.text(order.interface_name);
+  return writer.take();
 }
 
 std::optional<IdOrder> unpack_order(std::string_view packet) {
-  const auto count = take_number(packet);
-  if (!count) return std::nullopt;
-  return IdOrder{*count, std::string(packet)};
+  WireReader reader(packet);
+  IdOrder order{.count = read_number(reader)};
+  order.interface_name = reader.text(reader.left());
+  if (!reader.finished_well()) return std::nullopt;
+  return order;
 }
 
 std::string pack_ids(const NcclIds& ids) {
-  std::string packet = fmt::format("{}\n{}\n", ids.version, ids.library);
-  for (const std::string& id : ids.ids) packet += id;
-  return packet;
+  std::string all;
+  for (const std::string& id : ids.ids) all += id;
+  WireWriter writer;
+  write_number(writer, ids.version);
+  writer.text(ids.library);
+  writer.text(all);
+  return writer.take();
 }
 
 std::optional<NcclIds> unpack_ids(std::string_view packet) {
-  const auto version = take_number(packet);
-  const auto library = version ? take_line(packet) : std::nullopt;
-  if (!library || packet.empty() || packet.size() % kNcclIdBytes != 0) return std::nullopt;
-  NcclIds ids{{}, *version, std::string(*library)};
-  for (; !packet.empty(); packet.remove_prefix(kNcclIdBytes)) {
-    ids.ids.emplace_back(packet.substr(0, kNcclIdBytes));
+  WireReader reader(packet);
+  NcclIds ids{};
+  ids.version = read_number(reader);
+  ids.library = reader.text(reader.left());
+  const std::string all = reader.text(reader.left());
+  if (!reader.finished_well() || all.empty() || all.size() % kNcclIdBytes != 0) return std::nullopt;
+  for (std::size_t at = 0; at < all.size(); at += kNcclIdBytes) {
+    ids.ids.push_back(all.substr(at, kNcclIdBytes));
   }
   return ids;
 }
