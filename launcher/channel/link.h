@@ -8,10 +8,10 @@
 #include <optional>
 #include <string>
 
-#include "launcher/channel/frame_queue.h"
 #include "launcher/channel/handshake.h"
 #include "launcher/channel/message.h"
 #include "launcher/os/event_loop.h"
+#include "launcher/os/frames.h"
 #include "launcher/os/unique_fd.h"
 
 namespace paddle_launch {

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "launcher/etcd/etcd_problem.h"
-#include "launcher/etcd/frame_pipe.h"
 #include "launcher/job/job_spec.h"
 #include "launcher/os/event_loop.h"
+#include "launcher/os/frames.h"
 
 namespace paddle_launch {
 

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "launcher/etcd/etcd_keeper_wire.h"
-#include "launcher/etcd/frame_pipe.h"
 #include "launcher/os/child.h"
+#include "launcher/os/frames.h"
 #include "launcher/os/unique_fd.h"
 
 namespace paddle_launch {

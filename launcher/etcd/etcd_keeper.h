@@ -11,10 +11,10 @@
 #include "launcher/etcd/etcd.h"
 #include "launcher/etcd/etcd_client.h"
 #include "launcher/etcd/etcd_keeper_wire.h"
-#include "launcher/etcd/frame_pipe.h"
 #include "launcher/etcd/http.h"
 #include "launcher/etcd/lease.h"
 #include "launcher/etcd/prefix_watch.h"
+#include "launcher/os/frames.h"
 
 namespace paddle_launch {
 

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/channel/frame_queue.h"
 #include "launcher/channel/handshake.h"
 #include "launcher/channel/message.h"
 #include "launcher/channel/packed_pods.h"
 #include "launcher/etcd/gateway.h"
+#include "launcher/os/frames.h"
 #include "launcher/rendezvous/job_book.h"
 
 namespace paddle_launch {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "launcher/channel/frame_queue.h"
 #include "launcher/channel/handshake.h"
 #include "launcher/channel/message.h"
 #include "launcher/channel/packed_pods.h"
+#include "launcher/os/frames.h"
 #include "launcher/rendezvous/job_book.h"
 #include "tests/unit/channel/sample_messages.h"
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the launcher and its keeper say to each other.
-#include <sys/socket.h>
-
 #include <gtest/gtest.h>
 
 #include "launcher/etcd/etcd_keeper_wire.h"
-#include "launcher/etcd/frame_pipe.h"
 
 namespace paddle_launch {
 namespace {
@@ -56,42 +53,6 @@ TEST(KeeperWire, WhatIsCutOrTooLongIsNotRead) {
   EXPECT_FALSE(unpack_change(fields_of(frame + "x")));
   EXPECT_FALSE(unpack_entries(std::string(8, '\xff')));
   EXPECT_FALSE(unpack_entries(std::string(7, '\x7f') + "\x01"));
-}
-
-TEST(FramePipe, FramesOfAnyLengthArriveWholeThoughNobodyWaits) {
-  int ends[2];
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-  FramePipe one{UniqueFd(ends[0])};
-  FramePipe other{UniqueFd(ends[1])};
-  const std::string big(3'000'000, 'x');
-  one.push("first");
-  one.push("");
-  one.push(big);
-  one.push("last");
-  EXPECT_TRUE(one.has_backlog());
-  std::vector<std::string> frames;
-  while (frames.size() < 4) {
-    one.flush();
-    ASSERT_TRUE(other.receive());
-    while (auto frame = other.next()) frames.push_back(std::move(*frame));
-  }
-  EXPECT_FALSE(one.has_backlog());
-  EXPECT_EQ(frames, (std::vector<std::string>{"first", "", big, "last"}));
-}
-
-TEST(FramePipe, WhatCameBeforeTheEndIsStillThere) {
-  int ends[2];
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-  FramePipe one{UniqueFd(ends[0])};
-  {
-    FramePipe other{UniqueFd(ends[1])};
-    other.push("bye");
-  }
-  EXPECT_FALSE(one.receive());
-  EXPECT_EQ(one.next(), "bye");
-  EXPECT_FALSE(one.next());
-  one.push("nobody hears");
-  EXPECT_FALSE(one.has_backlog());
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/channel/frame_queue.h"
+#include "launcher/os/frames.h"
 
-#include <utility>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
 
 namespace paddle_launch {
 namespace {
 
 constexpr std::size_t kLengthBytes = 4;
+constexpr std::size_t kChunk = 65536;
 
 std::size_t length_at(std::string_view bytes) {
   std::size_t length = 0;
@@ -67,6 +71,43 @@ std::string framed(std::string_view frame) {
   }
   bytes += frame;
   return bytes;
+}
+
+void FramePipe::push(std::string_view frame) {
+  outgoing_.add(frame);
+  flush();
+}
+
+void FramePipe::flush() {
+  while (socket_ && has_backlog()) {
+    const std::string_view bytes = outgoing_.front(1).front();
+    const ssize_t sent =
+        send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) return;
+    // An end that is gone shows in receive().
+    if (sent < 0) break;
+    outgoing_.written(static_cast<std::size_t>(sent));
+  }
+  outgoing_ = OutgoingFrames();
+}
+
+bool FramePipe::receive() {
+  std::array<char, kChunk> chunk;  // NOLINT: filled by recv
+  while (socket_) {
+    const ssize_t size = recv(socket_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == EAGAIN) return true;
+    if (size <= 0) return false;
+    incoming_.add({chunk.data(), static_cast<std::size_t>(size)});
+  }
+  return false;
+}
+
+std::optional<std::string> FramePipe::next() {
+  const auto frame = incoming_.next();
+  if (!frame) return std::nullopt;
+  return std::string(*frame);
 }
 
 }  // namespace paddle_launch

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames on a byte stream: a length of four bytes, then that many. Incoming bytes are cut into
-// frames, outgoing frames wait for their turn; neither side ever holds more than its limit.
+// Frames on a byte stream: a length of four bytes, then that many. Whoever reads strangers takes
+// IncomingFrames and OutgoingFrames, whose sides never hold more than their limit; between a
+// process and a child of its own there is FramePipe. Sockets that keep packets apart by themselves
+// (SOCK_SEQPACKET: guard, console, NCCL keeper) need none of it.
 #pragma once
 
 #include <cstddef>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "launcher/os/unique_fd.h"
 
 namespace paddle_launch {
 
@@ -45,5 +51,31 @@ class OutgoingFrames {
 
 // The frame with its length in front.
 std::string framed(std::string_view frame);
+
+// Frames of any length over a socket that is never waited for: what the other end does not take yet
+// is kept.
+class FramePipe {
+ public:
+  FramePipe() = default;
+  // Takes the socket.
+  explicit FramePipe(UniqueFd socket) : socket_(std::move(socket)) {}
+
+  int fd() const { return socket_.get(); }
+  bool is_open() const { return static_cast<bool>(socket_); }
+
+  // Sends what it can at once.
+  void push(std::string_view frame);
+  void flush();
+  bool has_backlog() const { return !outgoing_.empty(); }
+
+  // Reads what is there. False: the other end is gone; frames that came before may still be taken.
+  bool receive();
+  std::optional<std::string> next();
+
+ private:
+  UniqueFd socket_;
+  OutgoingFrames outgoing_;
+  IncomingFrames incoming_{std::numeric_limits<std::size_t>::max()};
+};
 
 }  // namespace paddle_launch

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/channel/frame_queue.h"
+#include "launcher/os/frames.h"
+
+#include <sys/socket.h>
 
 #include <gtest/gtest.h>
 
@@ -49,6 +51,42 @@ TEST(OutgoingFrames, SeveralGoOutTogether) {
   frames.written(framed("one").size() - 2 + framed("two").size() + 1);
   ASSERT_EQ(frames.front(8).size(), 1U);
   EXPECT_EQ(frames.front(8).front(), framed("three").substr(1));
+}
+
+TEST(FramePipe, FramesOfAnyLengthArriveWholeThoughNobodyWaits) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  FramePipe one{UniqueFd(ends[0])};
+  FramePipe other{UniqueFd(ends[1])};
+  const std::string big(3'000'000, 'x');
+  one.push("first");
+  one.push("");
+  one.push(big);
+  one.push("last");
+  EXPECT_TRUE(one.has_backlog());
+  std::vector<std::string> frames;
+  while (frames.size() < 4) {
+    one.flush();
+    ASSERT_TRUE(other.receive());
+    while (auto frame = other.next()) frames.push_back(std::move(*frame));
+  }
+  EXPECT_FALSE(one.has_backlog());
+  EXPECT_EQ(frames, (std::vector<std::string>{"first", "", big, "last"}));
+}
+
+TEST(FramePipe, WhatCameBeforeTheEndIsStillThere) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  FramePipe one{UniqueFd(ends[0])};
+  {
+    FramePipe other{UniqueFd(ends[1])};
+    other.push("bye");
+  }
+  EXPECT_FALSE(one.receive());
+  EXPECT_EQ(one.next(), "bye");
+  EXPECT_FALSE(one.next());
+  one.push("nobody hears");
+  EXPECT_FALSE(one.has_backlog());
 }
 
 }  // namespace
