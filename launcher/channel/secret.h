@@ -12,8 +12,7 @@
 
 namespace paddle_launch {
 
-// The job's secret and what is made of it: proofs and keys. Whoever knows the same words gets the
-// same secret; nobody sends it.
+// Proofs and keys. Whoever knows the same words gets the same secret; nobody sends it.
 
 constexpr std::size_t kKeyBytes = 32;
 using Key = std::array<unsigned char, kKeyBytes>;

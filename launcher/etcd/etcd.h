@@ -23,8 +23,6 @@
 
 namespace paddle_launch {
 
-// What a keeper is to do, as it knows it from its start. A keeper that died leaves its leases to
-// the next one.
 struct HeldLeases {
   std::int64_t pod = 0;  // 0: none
   std::int64_t job = 0;
@@ -33,6 +31,8 @@ struct HeldLeases {
   bool operator==(const HeldLeases&) const = default;
 };
 
+// What a keeper is to do, as it knows it from its start. A keeper that died leaves its leases to
+// the next one.
 struct KeeperOrders {
   EtcdSpec spec{};
   std::string prefix{};

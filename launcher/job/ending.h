@@ -14,9 +14,9 @@
 
 namespace paddle_launch {
 
-// Why the job stops, as every node learns it. The first one in time is the verdict.
 using SteadyTime = std::chrono::steady_clock::time_point;
 
+// Why the job stops, as every node learns it. The first one in time is the verdict.
 struct StopCause {
   enum class Kind {
     Completed,
@@ -161,8 +161,7 @@ struct NextRound {
   bool operator==(const NextRound&) const = default;
 };
 
-// What each pod says when its processes are gone, and the verdict over all of them. One pod's
-// account, given when its last process is gone.
+// One pod's account, given when its last process is gone.
 struct PodEnding {
   StopCause own{};  // Completed: nothing went wrong here by itself
   // Those who failed by themselves, in the order of their deaths, the cause first. Only the first

@@ -16,8 +16,7 @@
 
 namespace paddle_launch {
 
-// How often, after what, and how soon a failed job is started again. --restart_on: which failures
-// are worth another try.
+// --restart_on: which failures are worth another try.
 struct RestartCauses {
   bool any_code = true;
   std::set<int> codes{};  // where not any
@@ -28,6 +27,7 @@ struct RestartCauses {
   bool operator==(const RestartCauses&) const = default;
 };
 
+// How often, after what, and how soon a failed job is started again.
 struct RestartSpec {
   int most = 0;                                 // --max_restart
   std::chrono::milliseconds first_pause{1000};  // --restart_pause; doubles with each quick failure
@@ -39,8 +39,7 @@ struct RestartSpec {
 // A trainer that exits with it asks to be started again, as in Paddle.
 constexpr int kStartMeAgain = 102;
 
-// A job whose nodes come and go: the etcd server where they meet, how many there may be, and how
-// long the others wait.
+// The etcd server where the nodes of an elastic job meet.
 struct EtcdSpec {
   std::vector<std::string> endpoints{};  // "host:port", tried in turn
   std::string source{};                  // "--elastic_server", "--master", "PADDLE_ELASTIC_SERVER"
@@ -66,6 +65,8 @@ struct NodeRange {
   bool operator==(const NodeRange&) const = default;
 };
 
+// A job whose nodes come and go: the etcd server where they meet, how many there may be, and how
+// long the others wait.
 struct ElasticSpec {
   EtcdSpec etcd{};
   NodeRange nodes{};
@@ -96,9 +97,8 @@ struct JobOrder {
   bool operator==(const JobOrder&) const = default;
 };
 
-// What the user asked for of a job with parameter servers. For each role there is either a list of
-// the whole job's endpoints, or a number for each node. One process for each launcher, chosen by
-// the variables of Paddle's first cluster documents (PADDLE_TRAINING_ROLE and its relatives).
+// One process for each launcher, chosen by the variables of Paddle's first cluster documents
+// (PADDLE_TRAINING_ROLE and its relatives).
 struct OldRole {
   ProcessName mine{};
   std::vector<std::string> server_hosts{};  // PADDLE_PSERVER_IPS
@@ -114,6 +114,8 @@ struct OldRole {
   bool operator==(const OldRole&) const = default;
 };
 
+// What the user asked for of a job with parameter servers. For each role there is either a list of
+// the whole job's endpoints, or a number for each node.
 struct ServerSpec {
   std::vector<std::string> servers{};  // host:port, as typed
   std::vector<std::string> workers{};
@@ -140,14 +142,13 @@ struct ServerSpec {
   bool operator==(const ServerSpec&) const = default;
 };
 
-// The whole of it.
 enum class Mode { Collective, ParameterServer, ParameterServerHeter, Rpc };
 enum class ConsoleMode { RankZero, All, None, Direct };  // Direct: there are no logs
 enum class DryRun { No, Text, Json };
 enum class Binding { None, Numa };
 enum class LogLevel { Debug, Info, Warning, Error };
 
-// The program as the user named it; site/program turns it into an argv.
+// The program as the user named it; site/find_program turns it into an argv.
 struct Script {
   std::string name{};  // train.py, a module after -m, or any executable
   bool is_module = false;

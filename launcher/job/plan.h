@@ -14,7 +14,6 @@
 
 namespace paddle_launch {
 
-// Collective training: who is which rank. The same on every pod, except for the range that is mine.
 struct Trainer {
   int rank = 0;
   int local_rank = 0;
@@ -25,6 +24,7 @@ struct Trainer {
   bool operator==(const Trainer&) const = default;
 };
 
+// Collective training: who is which rank. The same on every pod, except for the range that is mine.
 struct WorldPlan {
   std::vector<Trainer> trainers;  // in rank order, of the whole job
   int first_mine = 0;             // my trainers are [first_mine, first_mine + my_count)
@@ -42,7 +42,6 @@ struct WorldPlan {
   bool operator==(const WorldPlan&) const = default;
 };
 
-// Who is who in a job with parameter servers: the same on every pod, except for which pod is mine.
 struct RoleProcess {
   ProcessName name{};
   int stage = 1;        // of a heterogeneous worker: 2 or more
@@ -55,6 +54,7 @@ struct RoleProcess {
   bool operator==(const RoleProcess&) const = default;
 };
 
+// Who is who in a job with parameter servers: the same on every pod, except for which pod is mine.
 struct ServerWorld {
   std::vector<RoleProcess> servers{};  // each list in its order
   std::vector<RoleProcess> workers{};
@@ -74,8 +74,6 @@ struct ServerWorld {
   bool operator==(const ServerWorld&) const = default;
 };
 
-// Everything that is needed to start this pod's processes; complete before the first is started.
-
 using EnvVar = std::pair<std::string, std::string>;
 
 struct ProcessSpec {
@@ -92,6 +90,7 @@ struct ProcessSpec {
   bool operator==(const ProcessSpec&) const = default;
 };
 
+// Everything that is needed to start this pod's processes; complete before the first is started.
 struct ProcessPlan {
   std::string program;                    // absolute path of what is executed
   std::vector<std::string> argv;          // the same for every process

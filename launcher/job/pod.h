@@ -44,8 +44,7 @@ inline int first_of_share(const NodeShare& share, int trainers) { return share.l
 
 constexpr int kLastPort = 65535;
 
-// What one pod (one launcher) brings to the job, and what it was told about it. One trainer's
-// share: the cards it owns (none: CPU) and the port it will listen on.
+// One trainer's share: the cards it owns (none: CPU) and the port it will listen on.
 struct TrainerOffer {
   std::vector<Card> cards;
   int port = 0;

@@ -19,15 +19,15 @@ inline int milliseconds_until(std::chrono::steady_clock::time_point moment) {
   return static_cast<int>(std::clamp<decltype(left)>(left, 0, INT_MAX));
 }
 
-// The time of day, for what other machines read. Since 1970.
+// The time of day, since 1970, for what other machines read.
 inline std::int64_t wall_clock_seconds() {
   return std::chrono::duration_cast<std::chrono::seconds>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 
-// Chance, so that many launchers that do the same at the same moment do it at different ones. From
-// 0 to limit - 1. Not for secrets.
+// From 0 to limit - 1, by chance, so that many launchers that do the same at the same moment do it
+// at different ones. Not for secrets.
 int random_below(int limit);
 
 // Somewhere between half of it and the whole.

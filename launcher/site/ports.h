@@ -12,9 +12,7 @@
 
 namespace paddle_launch {
 
-// The TCP ports of a node's trainers and of PADDLE_MASTER: really free when handed out, and never
-// the same for two launchers that run at once on a host. A port that somebody named, and what a
-// message says about it.
+// A port that somebody named, and what a message says about it.
 struct NamedPort {
   int port = 0;
   std::string whose{};   // "trainer 2", "server 0"
