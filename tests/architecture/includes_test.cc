@@ -101,8 +101,8 @@ TEST(Architecture, OnlyMainReadsTheRealEnvironment) {
 // them printable. The announcer's notice moves the cursor, and the console shows what trainers
 // print.
 TEST(Architecture, OwnWordsLeaveThroughOneDoor) {
-  const std::set<std::string> doors = {"own_words.cc", "files.h", "files.cc",
-                                       "announcer.cc", "console_process.cc"};
+  const std::set<std::string> doors = {"own_words.cc", "files.h", "files.cc", "announcer.cc",
+                                       "console_process.cc"};
   const std::regex writing(
       R"(\bstd::(fprintf|printf|fputs|puts|perror|cerr|cout)\b|\bwrite_to_stderr)");
   std::set<std::string> seen;
