@@ -16,5 +16,11 @@ TEST(SignalName, KnowsOrdinaryRealTimeAndUnknownSignals) {
   EXPECT_EQ(signal_name(99), "signal 99");
 }
 
+TEST(SignalName, HasANameForEverySignalBelowTheRealTimeOnes) {
+  for (int signal = 1; signal <= SIGSYS; ++signal) {
+    EXPECT_EQ(signal_name(signal).substr(0, 3), "SIG") << signal;
+  }
+}
+
 }  // namespace
 }  // namespace paddle_launch
