@@ -71,7 +71,7 @@ lend_ccache() {
   chmod 755 "$root$there/ccache"
   mount --bind "$(ccache --get-config cache_dir)" "$root$there/cache"
   surroundings+=("CMAKE_C_COMPILER_LAUNCHER=$there/ccache" "CMAKE_CXX_COMPILER_LAUNCHER=$there/ccache"
-    "CCACHE_DIR=$there/cache" "CCACHE_BASEDIR=$home" CCACHE_NOHASHDIR=1)
+    "CCACHE_DIR=$there/cache" "CCACHE_BASEDIR=$home" CCACHE_NOHASHDIR=1 CCACHE_IGNOREOPTIONS=-Werror)
 }
 
 install_packages() {

@@ -2,7 +2,7 @@
 """From this tree to a source distribution, from that to a wheel, and from there into a fresh virtual environment.
 
 Needs the network once, for pip and what it builds with. With ccache on PATH, and the build in build/release made with
-it (CCACHE_BASEDIR this tree, CCACHE_NOHASHDIR=1), nothing is compiled twice.
+it (CCACHE_BASEDIR this tree, CCACHE_NOHASHDIR=1, CCACHE_IGNOREOPTIONS=-Werror), nothing is compiled twice.
 """
 
 import os
@@ -76,8 +76,7 @@ class WheelTest(LauncherCase):
 
     def build_settings(self):
         """The very commands of the preset release, so that ccache knows them."""
-        settings = {"SKBUILD_BUILD_DIR": "build/release", "CC": "cc", "CXX": "c++",
-                    "SKBUILD_CMAKE_DEFINE": "CMAKE_COMPILE_WARNING_AS_ERROR=ON"}
+        settings = {"SKBUILD_BUILD_DIR": "build/release", "CC": "cc", "CXX": "c++"}
         if shutil.which("ccache"):
             settings.update(CMAKE_C_COMPILER_LAUNCHER="ccache", CMAKE_CXX_COMPILER_LAUNCHER="ccache",
                             CCACHE_BASEDIR=str(self.base), CCACHE_NOHASHDIR="1")
