@@ -153,6 +153,7 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
   std::optional<NcclGift> nccl(std::in_place);
   const bool on_gpus = ready.preparation.offer.card_kind == CardKind::Gpu && !job.check && !is_dry;
   const Program& program = ready.preparation.program;
+  if (on_gpus && job.nccl_ids) company.expect_ids();
   if (on_gpus && company.group().mine == 0 && ready.me.place == 0) nccl->prepare(job, env, program);
   std::optional<ElasticJob> elastic;
   if (job.elastic) {

@@ -20,9 +20,10 @@ extern "C" {
 /* Grows when anything below changes its meaning; the launcher refuses another number. */
 #define PADDLE_LAUNCH_BOOTSTRAP_ABI 1
 
-/* No other plugin may be open when this one is opened (Open MPI 5 loses its own process id when
- * PMIx was initialised before MPI). */
-#define PADDLE_LAUNCH_OPENS_FIRST 1u
+/* A plugin that was opened inside this one takes leave for both: this one is then not closed (MPICH
+ * ends the conversation with mpiexec, which knows one conversation a task). 1u is no longer used.
+ */
+#define PADDLE_LAUNCH_INNER_TAKES_LEAVE 2u
 
 /* Where a failing call writes its reason: text without a newline at the end, always ended by a
  * zero. */
@@ -39,9 +40,10 @@ typedef void (*paddle_launch_take)(void* user, uint32_t rank, const void* bytes,
  * calls in the same order: open, identity, any number of allgather and broadcast, close. */
 typedef struct {
   uint32_t abi;     /* PADDLE_LAUNCH_BOOTSTRAP_ABI */
-  uint32_t flags;   /* PADDLE_LAUNCH_OPENS_FIRST or 0 */
+  uint32_t flags;   /* PADDLE_LAUNCH_INNER_TAKES_LEAVE or 0 */
   const char* name; /* for messages: "Open MPI 4.1.4" */
 
+  /* NULL: the plugin cannot be used here, and `name` says why. */
   int (*open)(paddle_launch_reason* why);
   int (*identity)(uint32_t* rank, uint32_t* size, paddle_launch_reason* why);
 
@@ -61,7 +63,7 @@ typedef struct {
   int (*close)(paddle_launch_reason* why);
 } paddle_launch_bootstrap_v1;
 
-/* NULL: this plugin cannot be used here. */
+/* NULL: this plugin cannot be used here, without a reason. */
 const paddle_launch_bootstrap_v1* paddle_launch_bootstrap(void);
 
 #ifdef __cplusplus

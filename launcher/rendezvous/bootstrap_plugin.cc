@@ -32,6 +32,7 @@ const paddle_launch_bootstrap_v1* enter(const SharedLibrary& library) {
                     "version {}; install plugins and launcher of one version",
                     calls->abi, PADDLE_LAUNCH_BOOTSTRAP_ABI));
   }
+  if (calls->open == nullptr) throw std::runtime_error(calls->name);
   return calls;
 }
 

@@ -25,7 +25,7 @@ class BootstrapPlugin {
   explicit BootstrapPlugin(const std::string& path);
 
   std::string name() const { return calls_->name; }
-  bool opens_first() const { return (calls_->flags & PADDLE_LAUNCH_OPENS_FIRST) != 0; }
+  bool inner_takes_leave() const { return (calls_->flags & PADDLE_LAUNCH_INNER_TAKES_LEAVE) != 0; }
 
   void open() const;
   TaskNumber number() const;

@@ -10,14 +10,20 @@
 namespace paddle_launch {
 namespace {
 
-std::string plugin_of(MpiFamily family) {
-  return family == MpiFamily::OpenMpi ? "mpi-openmpi" : "mpi-mpich";
+// What needs no library of MPI comes first, if there is such a thing.
+std::vector<std::string> plugins_for(const Surroundings& around) {
+  std::vector<std::string> plugins;
+  if (around.has_pmix) {
+    plugins.emplace_back("pmix");
+  } else if (around.mpi == MpiFamily::Mpich) {
+    plugins.emplace_back("pmi");
+  }
+  if (around.mpi) plugins.emplace_back("mpi");
+  return plugins;
 }
 
 // Somebody asked for this one, so nothing takes its place.
-Choice exactly(std::string plugin) {
-  return {.way = Way::Tasks, .plugins = {std::move(plugin)}, .else_slurm_step = false};
-}
+Choice exactly(std::string plugin) { return {.way = Way::Tasks, .plugins = {std::move(plugin)}}; }
 
 Choice over_tcp(const JobSpec& job, const Surroundings& around) {
   if (job.has_several_nodes()) return {.way = Way::Tcp};
@@ -35,7 +41,9 @@ Choice with_pmix(const Surroundings& around) {
 }
 
 Choice with_mpi(const Surroundings& around) {
-  if (around.mpi) return exactly(plugin_of(*around.mpi));
+  if (around.mpi) {
+    return {.way = Way::Tasks, .plugins = plugins_for(around), .must_use_mpi = true};
+  }
   throw UsageError(
       "--bootstrap=mpi: nothing says that an MPI launcher started this one (no "
       "OMPI_COMM_WORLD_SIZE, no PMI_SIZE, no PMIx of Slurm); start the launchers with mpirun, "
@@ -44,16 +52,10 @@ Choice with_mpi(const Surroundings& around) {
 
 Choice by_surroundings(const JobSpec& job, const Surroundings& around) {
   if (!around.may_be_several()) return {.way = job.has_several_nodes() ? Way::Tcp : Way::Solo};
-  std::vector<std::string> plugins;
-  if (around.mpi) plugins.push_back(plugin_of(*around.mpi));
-  if (around.has_pmix) plugins.emplace_back("pmix");
-  if (!plugins.empty()) {
-    return {
-        .way = Way::Tasks,
-        .plugins = std::move(plugins),
-        .else_slurm_step = around.step.has_value(),
-        // Slurm kills the step of a task that crashes in MPI_Init, and lets no second client in.
-        .all_are_asked = around.launched_by == "srun"};
+  if (auto plugins = plugins_for(around); !plugins.empty()) {
+    return {.way = Way::Tasks,
+            .plugins = std::move(plugins),
+            .else_slurm_step = around.step.has_value()};
   }
   if (around.step) return {.way = Way::SlurmStep};
   throw UsageError(fmt::format(

@@ -20,10 +20,11 @@ enum class Way {
 
 struct Choice {
   Way way = Way::Solo;
-  std::vector<std::string> plugins{};  // for Way::Tasks, in the order in which they are entered
-  bool else_slurm_step = false;        // Way::SlurmStep serves where no plugin can be loaded
-  // Nobody enters the first of two plugins before all were asked through the second.
-  bool all_are_asked = false;
+  // For Way::Tasks: everything is gathered through the first one. MPI may follow, which is opened
+  // inside it only where there is something for it to carry.
+  std::vector<std::string> plugins{};
+  bool must_use_mpi = false;     // it was asked for: it is opened, and nothing takes its place
+  bool else_slurm_step = false;  // Way::SlurmStep serves where the first plugin cannot be used
 
   bool operator==(const Choice&) const = default;
 };

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,14 +22,17 @@ namespace {
 
 using Loaded = std::unique_ptr<BootstrapPlugin>;
 
+constexpr const char* kNotWanted = "-";
+
 class Attendant {
  public:
   Attendant(int socket, const MeetingOrder& order) : socket_(socket), order_(order) {}
 
   void attend() {
     load_all();
-    if (!preferred_ && !companion_) return say(MeetingWord::NoWay, text_of_reasons());
-    open();
+    if (!outer_) return say(MeetingWord::NoWay, text_of_reasons());
+    open(*outer_);
+    say(MeetingWord::Opened, fmt::format("{} {}", number_.task, number_.tasks));
     serve();
   }
 
@@ -42,12 +46,15 @@ class Attendant {
   }
 
  private:
-  // The first name is the way to exchange; the second one tells whether everybody has it.
+  // The inner one first: MPI brings the PMIx that it was built with, and one process has one PMIx.
   void load_all() {
     doing("loading the plugins");
-    for (std::size_t i = 0; i < order_.plugins.size(); ++i) {
-      (i == 0 ? preferred_ : companion_) = load(order_.plugins[i]);
-    }
+    if (order_.plugins.size() > 1) inner_ = load(order_.plugins[1]);
+    why_not_mpi_ = fmt::format("{} ({})", order_.host, fmt::join(reasons_, "; "));
+    outer_ = load(order_.plugins.front());
+    if (outer_ || order_.never_mpi_alone) return;
+    outer_ = std::move(inner_);
+    may_have_inner_ = false;
   }
 
   Loaded load(const std::string& name) {
@@ -58,96 +65,105 @@ class Attendant {
         continue;
       }
       try {
-        return std::make_unique<BootstrapPlugin>(path);
+        auto plugin = std::make_unique<BootstrapPlugin>(path);
+        note(fmt::format("{}.so is {}", name, plugin->name()));
+        return plugin;
       } catch (const std::exception& error) {
         reasons_.push_back(fmt::format("{}: {}", path, error.what()));
       }
     }
+    note(fmt::format("{}.so cannot be used: {}", name, fmt::join(reasons_, "; ")));
     return nullptr;
   }
 
   std::string text_of_reasons() const { return fmt::format("{}", fmt::join(reasons_, "\n")); }
 
-  void open() {
-    if (!companion_ || (opens_first() && !order_.all_are_asked)) {
-      companion_.reset();
-      open_one(*preferred_);
-    } else {
-      open_one(*companion_);
-      if (order_.plugins.size() > 1 && everybody_has_the_preferred_one()) {
-        open_one(*preferred_);
-        all_are_known_here_ = false;
-      }
-    }
-    doing("asking for this task's number");
-    const TaskNumber number = open_->number();
-    say(MeetingWord::Opened, fmt::format("{} {}\n{}", number.task, number.tasks, remark_));
-  }
-
-  void open_one(const BootstrapPlugin& plugin) {
+  void open(const BootstrapPlugin& plugin) {
     doing(fmt::format("joining the other tasks through {}", plugin.name()));
     plugin.open();
     open_ = &plugin;
-  }
-
-  bool opens_first() const { return preferred_ && preferred_->opens_first(); }
-
-  // A node without MPI would leave the others waiting in MPI_Init. One that has an MPI that cannot
-  // be opened inside PMIx answers as if it had none.
-  bool everybody_has_the_preferred_one() {
-    doing(fmt::format("asking all tasks through {} whether they have MPI", open_->name()));
-    if (opens_first()) reasons_ = {preferred_->name() + " cannot be opened after PMIx"};
-    const bool has_it = preferred_ && !opens_first();
-    const std::string mine =
-        has_it ? "" : fmt::format("{} ({})", order_.host, fmt::join(reasons_, "; "));
-    std::vector<std::string> lacking = open_->allgather(mine);
-    const std::size_t tasks = lacking.size();
-    std::erase(lacking, std::string());
-    if (lacking.empty()) return true;
-    // Where nobody has MPI it is not missed.
-    if (lacking.size() == tasks) return false;
-    remark_ = fmt::format("MPI is not used: {} of the tasks cannot use it, the first on {}",
-                          lacking.size(), lacking.front());
-    return false;
+    doing("asking for this task's number");
+    const TaskNumber number = plugin.number();
+    if (&plugin != outer_.get() && number != number_) {
+      throw std::runtime_error(
+          fmt::format("{} says that this is task {} of {}, and {} task {} of {}", plugin.name(),
+                      number.task, number.tasks, outer_->name(), number_.task, number_.tasks));
+    }
+    number_ = number;
+    note(fmt::format("the tasks have met through {}", plugin.name()));
   }
 
   void serve() {
     while (const std::optional<MeetingFrame> order = hear()) {
       if (order->word == MeetingWord::Close) return close();
-      if (order->word == MeetingWord::Gather) {
-        // PMIx rather than MPI where both are open: nothing but its own server is asked.
-        const BootstrapPlugin& way = companion_ ? *companion_ : *open_;
-        doing("gathering what the tasks offer through " + way.name());
-        say(MeetingWord::Answer, pack_list(way.allgather(order->bytes)));
-        all_are_known_here_ = true;
-      } else {
-        if (!all_are_known_here_) wait_for_all("have started MPI");
+      if (order->word == MeetingWord::Share) {
         doing("sharing what task 0 gives through " + open_->name());
         say(MeetingWord::Answer, open_->broadcast(order->bytes));
+      } else {
+        gather(order->bytes, order->word == MeetingWord::GatherBeforeIds);
       }
     }
+  }
+
+  // With the bytes goes a word on MPI, so that nobody waits in MPI_Init for a task that has none.
+  void gather(const std::string& mine, bool before_ids) {
+    doing("gathering what the tasks offer through " + outer_->name());
+    std::vector<std::string> words;
+    std::vector<std::string> bytes;
+    for (const std::string& both : outer_->allgather(pack_list({word_on_mpi(before_ids), mine}))) {
+      auto list = unpack_list(both);
+      if (!list || list->size() != 2) throw std::runtime_error("a task has another paddle-launch");
+      words.push_back(std::move(list->front()));
+      bytes.push_back(std::move(list->back()));
+    }
+    const bool opens = open_ == outer_.get() && everybody_can(std::move(words));
+    say(MeetingWord::Answer, pack_list(bytes));
+    if (!opens) return;
+    open(*inner_);
+    wait_for_all("have started MPI");
+  }
+
+  // Empty: let us use it. Otherwise why not.
+  std::string word_on_mpi(bool before_ids) const {
+    if (!may_have_inner_ || (!before_ids && !order_.must_use_mpi)) return kNotWanted;
+    return inner_ ? std::string() : why_not_mpi_;
+  }
+
+  bool everybody_can(std::vector<std::string> words) {
+    if (std::count(words.begin(), words.end(), kNotWanted) > 0) return false;
+    const std::size_t tasks = words.size();
+    std::erase(words, std::string());
+    if (words.empty()) return true;
+    const std::string which =
+        fmt::format("{} of the tasks cannot use it, the first on {}", words.size(), words.front());
+    if (order_.must_use_mpi) throw std::runtime_error("MPI was asked for: " + which);
+    // Where nobody has MPI it is not missed.
+    say(words.size() < tasks ? MeetingWord::Remark : MeetingWord::Note,
+        "MPI is not used: " + which);
+    return false;
   }
 
   // MPI_Init and MPI_Finalize take a fence of PMIx that gathers nothing for a barrier. Under Slurm
   // it is none (22.05, TreeWidth of at least the number of nodes): a task then gets MPI's first
   // message before it has a handler for it, and crashes. A fence that gathers does hold everybody.
   void wait_for_all(const std::string& why) {
-    doing(fmt::format("waiting through {} until all tasks {}", companion_->name(), why));
-    companion_->allgather("");
+    doing(fmt::format("waiting through {} until all tasks {}", outer_->name(), why));
+    outer_->allgather("");
   }
 
   void close() {
-    if (companion_ && open_ == preferred_.get()) {
+    const bool has_inner = open_ != outer_.get();
+    if (has_inner) {
       wait_for_all("have what task 0 gives");
-      doing(fmt::format("taking leave of {}", preferred_->name()));
-      preferred_->close();
-      doing(fmt::format("taking leave of {}", companion_->name()));
-      companion_->close();
-    } else {
-      doing(fmt::format("taking leave of {}", open_->name()));
-      open_->close();
+      take_leave(*inner_);
     }
+    if (!has_inner || !outer_->inner_takes_leave()) take_leave(*outer_);
     open_ = nullptr;
+  }
+
+  void take_leave(const BootstrapPlugin& plugin) {
+    doing(fmt::format("taking leave of {}", plugin.name()));
+    plugin.close();
   }
 
   std::optional<MeetingFrame> hear() {
@@ -165,6 +181,8 @@ class Attendant {
     say(MeetingWord::Doing, doing_);
   }
 
+  void note(const std::string& text) const { say(MeetingWord::Note, text); }
+
   void say(MeetingWord word, std::string_view bytes) const {
     const std::string frame = frame_bytes(word, bytes);
     std::string_view rest = frame;
@@ -177,12 +195,13 @@ class Attendant {
 
   int socket_;
   const MeetingOrder& order_;
-  Loaded preferred_;
-  Loaded companion_;
-  const BootstrapPlugin* open_ = nullptr;
-  bool all_are_known_here_ = true;  // everybody has opened what we have opened
+  Loaded outer_;  // everything is gathered through it
+  Loaded inner_;  // MPI, which is opened inside it where there is something for it to carry
+  bool may_have_inner_ = true;
+  const BootstrapPlugin* open_ = nullptr;  // the one that was opened last
+  TaskNumber number_;
   std::vector<std::string> reasons_;
-  std::string remark_;
+  std::string why_not_mpi_;
   std::string doing_;
   FrameReader heard_;
 };

@@ -10,11 +10,12 @@
 
 namespace paddle_launch {
 
-// Which plugins, in the order of preference, and where they may be.
+// Which plugins, and where they may be.
 struct MeetingOrder {
-  std::vector<std::string> plugins{};      // "mpi-openmpi", "pmix"
+  std::vector<std::string> plugins{};      // see Choice
   std::vector<std::string> directories{};  // the first that has the file
-  bool all_are_asked = false;              // see Choice
+  bool must_use_mpi = false;               // see Choice
+  bool never_mpi_alone = false;            // there is another way where the first plugin is missing
   std::string host{};                      // of this task, for what others are told about it
 };
 

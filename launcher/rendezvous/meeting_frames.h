@@ -12,14 +12,17 @@
 namespace paddle_launch {
 
 enum class MeetingWord : std::uint8_t {
-  Doing,   // child: what it is about to do, for the message when that hangs
-  Opened,  // child: "task tasks\n", then remarks, a line each
-  NoWay,   // child: no plugin could be loaded; a line for each path with its reason
-  Failed,  // child: what failed
-  Answer,  // child: what gather or share gave
-  Gather,  // launcher: these bytes to everyone
-  Share,   // launcher: task 0's bytes to everyone
-  Close,   // launcher: let go of everything and end
+  Doing,            // child: what it is about to do, for the message when that hangs
+  Opened,           // child: "task tasks"
+  Note,             // child: which library it took, and why; for who wants to know
+  Remark,           // child: what everybody should know
+  NoWay,            // child: no plugin could be loaded; a line for each path with its reason
+  Failed,           // child: what failed
+  Answer,           // child: what gather or share gave
+  Gather,           // launcher: these bytes to everyone
+  GatherBeforeIds,  // launcher: the same; then MPI, if all tasks say this word and can use it
+  Share,            // launcher: task 0's bytes to everyone
+  Close,            // launcher: let go of everything and end
 };
 
 struct MeetingFrame {

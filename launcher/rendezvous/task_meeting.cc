@@ -103,9 +103,13 @@ void TaskMeeting::hear() {
 void TaskMeeting::take(MeetingFrame frame) {
   if (frame.word == MeetingWord::Doing) {
     doing_ = std::move(frame.bytes);
-    return;
+  } else if (frame.word == MeetingWord::Remark) {
+    remark_ = std::move(frame.bytes);
+  } else if (frame.word == MeetingWord::Note) {
+    if (settings_.note) settings_.note(frame.bytes);
+  } else {
+    answer_ = std::move(frame);
   }
-  answer_ = std::move(frame);
 }
 
 void TaskMeeting::say(MeetingWord word, std::string_view bytes) {
@@ -198,12 +202,11 @@ std::optional<TaskNumber> TaskMeeting::open() {
             kLaunchErrorStatus);
   }
   number_ = number;
-  remark_ = frame.bytes.substr(frame.bytes.find('\n') + 1);
   return number;
 }
 
 std::vector<std::string> TaskMeeting::gather(std::string_view mine) {
-  say(MeetingWord::Gather, mine);
+  say(gather_word_, mine);
   auto list = unpack_list(answer().bytes);
   if (!list || list->size() != static_cast<std::size_t>(number_->tasks)) {
     give_up(fmt::format("{} could not meet the others: it did not hear from all {} tasks", where(),

@@ -27,6 +27,7 @@ struct TaskMeetingSettings {
   std::string scheduler{};                            // "mpirun": for messages
   std::function<void(const std::string&)> error{};    // shown at once
   std::function<void(const std::string&)> waiting{};  // what takes long, once
+  std::function<void(const std::string&)> note{};     // which library was taken, and why
 };
 
 // What fails is shown, and then thrown as AlreadyTold.
@@ -42,6 +43,8 @@ class TaskMeeting {
   std::optional<TaskNumber> open();
   const std::string& reasons() const { return reasons_; }
   const std::string& remark() const { return remark_; }
+  // NCCL ids will be shared after the next gather: something for MPI to carry.
+  void expect_ids() { gather_word_ = MeetingWord::GatherBeforeIds; }
 
   void tell_error(const std::string& text) const { settings_.error(text); }
 
@@ -74,6 +77,7 @@ class TaskMeeting {
   std::string doing_;
   std::string reasons_;
   std::string remark_;
+  MeetingWord gather_word_ = MeetingWord::Gather;
   bool ended_ = false;
   Alarm deadline_;
   Alarm patience_;

@@ -13,6 +13,7 @@
 #include "launcher/os/files.h"
 #include "launcher/run/own_words.h"
 #include "launcher/site/visible_cards.h"
+#include "launcher/tell/voice.h"
 #include "launcher/text/ipv4.h"
 #include "launcher/text/number.h"
 
@@ -34,6 +35,15 @@ int pmi_descriptor(const Environment& env) {
 }
 
 void show_error(const std::string& text) { say_on_stderr("paddle-launch: error: " + text + "\n"); }
+
+// For who asked for the details, or for the plan.
+std::function<void(const std::string&)> notes_of(const JobSpec& job) {
+  if (job.dry_run != DryRun::No) {
+    return [](const std::string& text) { say_on_stderr("paddle-launch: " + text + "\n"); };
+  }
+  return
+      [voice = Voice(job.log_level, say_on_stderr)](const std::string& text) { voice.debug(text); };
+}
 
 // Under Slurm several nodes may share a host name (they do where a cluster is tried out on one
 // machine); elsewhere containers of one machine may share its boot id.
@@ -71,15 +81,18 @@ Company::Company(EventLoop& loop, const JobSpec& job, const Environment& env,
   meeting_ = std::make_unique<TaskMeeting>(
       loop, TaskMeetingSettings{.order = {.plugins = choice_.plugins,
                                           .directories = plugin_directories(env),
-                                          .all_are_asked = choice_.all_are_asked,
+                                          .must_use_mpi = choice_.must_use_mpi,
+                                          .never_mpi_alone = choice_.else_slurm_step,
                                           .host = here.host_name},
                                 .timeout = job.bootstrap_timeout,
                                 .pmi = pmi_descriptor(env),
                                 .scheduler = around.launched_by,
                                 .error = show_error,
-                                .waiting = [tells](const std::string& text) {
-                                  if (tells) say_on_stderr("paddle-launch: " + text + "\n");
-                                }});
+                                .waiting =
+                                    [tells](const std::string& text) {
+                                      if (tells) say_on_stderr("paddle-launch: " + text + "\n");
+                                    },
+                                .note = tells ? notes_of(job) : nullptr});
 }
 
 void Company::gather() {
@@ -92,7 +105,6 @@ void Company::gather_through_plugins() {
   const std::optional<TaskNumber> number = meeting_->open();
   if (number) {
     party_ = gather_tasks(*meeting_, number->task, own_card(env_, here_));
-    remark_ = meeting_->remark();
     return;
   }
   if (choice_.else_slurm_step) {

@@ -31,7 +31,10 @@ class Company {
   const TaskGroup& group() const { return party_.group; }
   const TaskParty& party() const { return party_; }
   TaskMeeting& meeting() { return *meeting_; }
-  const std::string& remark() const { return remark_; }
+  void expect_ids() {
+    if (meeting_) meeting_->expect_ids();
+  }
+  std::string remark() const { return meeting_ ? meeting_->remark() : std::string(); }
 
   // Where --ips, --master or --nnodes say something else than the scheduler, whose word counts.
   std::vector<std::string> contradictions(const JobSpec& job, const Roster& roster) const;
@@ -55,7 +58,6 @@ class Company {
   Way way_;
   TaskParty party_;
   std::unique_ptr<TaskMeeting> meeting_;
-  std::string remark_;
 };
 
 }  // namespace paddle_launch

@@ -23,6 +23,7 @@ class Voice {
 
   Voice(LogLevel level, Sink sink) : level_(level), sink_(std::move(sink)) {}
 
+  void debug(std::string_view text) const { say(LogLevel::Debug, text); }
   void info(std::string_view text) const { say(LogLevel::Info, text); }
   void warning(std::string_view text) const { say(LogLevel::Warning, text); }
   void error(std::string_view text) const { say(LogLevel::Error, text); }

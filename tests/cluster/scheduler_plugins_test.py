@@ -33,10 +33,16 @@ class MissingPluginsTest(SchedulerCase):
         self.assert_ran(done, "mpirun")
         self.assertNotIn("MPI is not used", done.stderr)  # nobody has it, so nobody misses it
 
-    def test_open_mpi_alone_is_enough(self):
-        env = {"PADDLE_LAUNCH_PLUGIN_DIR": self.plugins("mpi", "mpi-openmpi.so")}
-        self.assert_ran(self.srun(*MESH, *self.command("srun", FOUR), env=env), "srun")
+    def test_mpi_alone_is_enough_under_mpirun_and_mpiexec(self):
+        env = {"PADDLE_LAUNCH_PLUGIN_DIR": self.plugins("mpi", "mpi.so")}
         self.assert_ran(self.openmpi(*self.command("mpirun", FOUR), per_host=2, options=EXPORT, env=env), "mpirun")
+        self.assert_ran(self.hydra(*self.command("mpiexec", FOUR), per_host=2, env=env), "mpiexec")
+
+    def test_mpi_without_pmix_is_not_opened_in_a_step(self):
+        env = {"PADDLE_LAUNCH_PLUGIN_DIR": self.plugins("mpi", "mpi.so"), **MUNGE}
+        done = self.srun(*SINGLE, *self.command("srun", FOUR, "--log_level=DEBUG"), env=env)
+        self.assert_ran(done, "srun")
+        self.assertNotIn("met through", done.stderr)
 
     def assert_none_can_be_used(self, done, job, starter, tasks, reasons):
         self.assertNotEqual(done.returncode, 0)
@@ -46,10 +52,10 @@ class MissingPluginsTest(SchedulerCase):
 
     def test_no_plugin_under_mpirun_is_an_error_with_every_path_and_reason(self):
         folder = self.plugins("broken")
-        self.write("broken/mpi-openmpi.so", "this is no library\n")
+        self.write("broken/mpi.so", "this is no library\n")
         done = self.openmpi(*self.command("job", FOUR), options=EXPORT, env={"PADDLE_LAUNCH_PLUGIN_DIR": folder})
         self.assert_none_can_be_used(done, "job", "mpirun", 4, [
-            f"{folder}/mpi-openmpi.so: {folder}/mpi-openmpi.so: file too short", f"{folder}/pmix.so: no such file"])
+            f"{folder}/mpi.so: {folder}/mpi.so: file too short", f"{folder}/pmix.so: no such file"])
 
     def test_no_plugin_on_one_node_is_told_by_that_node(self):
         folder = self.plugins("empty")
@@ -62,7 +68,8 @@ class MissingPluginsTest(SchedulerCase):
     def test_no_plugin_under_hydra_is_an_error(self):
         folder = self.plugins("empty")
         done = self.hydra(*self.command("job", FOUR), env={"PADDLE_LAUNCH_PLUGIN_DIR": folder})
-        self.assert_none_can_be_used(done, "job", "mpiexec", 4, [f"{folder}/mpi-mpich.so: no such file"])
+        self.assert_none_can_be_used(done, "job", "mpiexec", 4, [f"{folder}/mpi.so: no such file",
+                                                                f"{folder}/pmi.so: no such file"])
 
     def test_no_plugin_under_srun_leaves_the_step_over_tcp(self):
         env = {"PADDLE_LAUNCH_PLUGIN_DIR": self.plugins("empty")}
@@ -73,20 +80,39 @@ class MissingPluginsTest(SchedulerCase):
         self.assert_ran(done, "sealed")
         self.assertNotIn(NOT_PROTECTED, done.stderr)
 
-    def test_a_node_without_open_mpi_is_named_and_all_meet_through_pmix(self):
-        absent = self.plugins("absent", "pmix.so")
-        broken = self.plugins("broken", "pmix.so")
-        self.write("broken/mpi-openmpi.so", "this is no library\n")
-        for job, folder, reason in (("absent", absent, "no such file"), ("broken", broken, "file too short")):
-            program = self.only_on("n4", f"export PADDLE_LAUNCH_PLUGIN_DIR={folder}")
-            for starter, start in (("srun", lambda words: self.srun(*MESH, *words)),
-                                   ("mpirun", lambda words: self.openmpi(*words, per_host=4))):
-                name = f"{job}.{starter}"
-                with self.subTest(name):
-                    done = start(self.command(name, FOUR, program=program))
-                    self.assert_ran(done, name)
-                    self.assert_once(done, "MPI is not used: 4 of the tasks cannot use it, the first on n4 "
-                                     f"({folder}/mpi-openmpi.so: ", reason)
+    def test_a_node_without_mpi_is_named_and_the_others_carry_the_ids_without_it(self):
+        """On the CPU nobody misses it."""
+        folder = self.plugins("broken", "pmix.so", "pmi.so")
+        self.write("broken/mpi.so", "this is no library\n")
+        program = self.only_on("n4", f"export PADDLE_LAUNCH_PLUGIN_DIR={folder}")
+        for starter, start in (("srun", lambda words: self.srun(*MESH, *words)),
+                               ("mpirun", lambda words: self.openmpi(*words, per_host=4)),
+                               ("mpiexec", lambda words: self.hydra(*words, per_host=4))):
+            with self.subTest(starter):
+                name = f"{starter}.cards"
+                done = start(self.command(name, "--gpus=0,1,2,3", "--assume_gpus", program=program))
+                self.assert_ran(done, name)
+                self.assert_once(done, "MPI is not used: 4 of the tasks cannot use it, the first on n4 "
+                                 f"({folder}/mpi.so: ", "file too short")
+                done = start(self.command(starter, FOUR, program=program))
+                self.assert_ran(done, starter)
+                self.assertNotIn("MPI is not used", done.stderr)
+
+    def test_the_launcher_says_which_library_it_took(self):
+        for starter, start, first, inner in (
+                ("srun", lambda words: self.srun(*SINGLE, *words), "pmix.so is OpenPMIx", "mpi.so is Open MPI"),
+                ("mpirun", lambda words: self.openmpi(*words), "pmix.so is OpenPMIx", "mpi.so is Open MPI"),
+                ("mpiexec", lambda words: self.hydra(*words), "pmi.so is PMI-1 of mpiexec", "mpi.so is MPICH")):
+            with self.subTest(starter):
+                done = start(self.command(starter, FOUR, "--log_level=DEBUG"))
+                self.assert_ran(done, starter)
+                self.assert_once(done, first, inner, "the tasks have met through ")
+                done = start([binary(), FOUR, "--dry_run", "--log_dir=log", "/bin/true"])
+                self.assert_once(done, first, inner, "the tasks have met through ")
+                name = f"{starter}.cards"
+                done = start(self.command(name, "--gpus=0,1,2,3", "--assume_gpus", "--log_level=DEBUG"))
+                self.assert_ran(done, name)
+                self.assert_once(done, "the tasks have met through " + inner.removeprefix("mpi.so is "))
 
 
 class BootstrapTest(SchedulerCase):

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A fake of what brings tasks together: a scheduler of one task that fails as FAKE_BOOTSTRAP says
- * (hang, fail, crash, other_abi); anything else: it works. With mpi_opens_first a copy of it that
- * is called mpi.so wants to be opened first, and cannot be. When its process exits it makes the file
- * FAKE_BOOTSTRAP_LEAVE.
+ * (hang, fail, crash, other_abi, unusable); anything else: it works. FAKE_BOOTSTRAP_LOG names a
+ * file that gets a line for each call, with the name of the plugin's file. When its process exits
+ * it makes the file FAKE_BOOTSTRAP_LEAVE.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,10 +18,13 @@ static int is_asked_to(const char* what) {
   return asked != NULL && strcmp(asked, what) == 0;
 }
 
-static int is_mpi_that_opens_first(void) {
+static void write_down(const char* call) {
   Dl_info own;
-  return is_asked_to("mpi_opens_first") && dladdr((void*)is_asked_to, &own) != 0 &&
-         strstr(own.dli_fname, "/mpi.so") != NULL;
+  const char* path = getenv("FAKE_BOOTSTRAP_LOG");
+  FILE* file = path != NULL && dladdr((void*)is_asked_to, &own) != 0 ? fopen(path, "a") : NULL;
+  if (file == NULL) return;
+  fprintf(file, "%s %s\n", strrchr(own.dli_fname, '/') + 1, call);
+  fclose(file);
 }
 
 /* As MPICH from 4.2 on, which takes its leave of mpiexec here. */
@@ -34,7 +37,8 @@ static int open_fake(paddle_launch_reason* why) {
   if (getenv("FAKE_BOOTSTRAP_LEAVE") != NULL) atexit(take_leave);
   if (is_asked_to("hang")) pause();
   if (is_asked_to("crash")) abort();
-  if (!is_asked_to("fail") && !is_mpi_that_opens_first()) return 0;
+  write_down("open");
+  if (!is_asked_to("fail")) return 0;
   snprintf(why->text, why->size, "the fake was asked to fail");
   return 1;
 }
@@ -46,15 +50,25 @@ static int identity(uint32_t* rank, uint32_t* size, paddle_launch_reason* why) {
   return 0;
 }
 
-static int give_back(const void* bytes, size_t size, paddle_launch_take take, void* user,
+static int gather(const void* bytes, size_t size, paddle_launch_take take, void* user,
+                  paddle_launch_reason* why) {
+  (void)why;
+  write_down("gather");
+  take(user, 0, bytes, size);
+  return 0;
+}
+
+static int broadcast(const void* bytes, size_t size, paddle_launch_take take, void* user,
                      paddle_launch_reason* why) {
   (void)why;
+  write_down("broadcast");
   take(user, 0, bytes, size);
   return 0;
 }
 
 static int close_fake(paddle_launch_reason* why) {
   (void)why;
+  write_down("close");
   return 0;
 }
 
@@ -65,11 +79,15 @@ __attribute__((visibility("default"))) const paddle_launch_bootstrap_v1* paddle_
                                             "a fake",
                                             open_fake,
                                             identity,
-                                            give_back,
-                                            give_back,
+                                            gather,
+                                            broadcast,
                                             NULL,
                                             close_fake};
   fake.abi = is_asked_to("other_abi") ? 99 : PADDLE_LAUNCH_BOOTSTRAP_ABI;
-  fake.flags = is_mpi_that_opens_first() ? PADDLE_LAUNCH_OPENS_FIRST : 0;
+  if (is_asked_to("inner_takes_leave")) fake.flags = PADDLE_LAUNCH_INNER_TAKES_LEAVE;
+  if (is_asked_to("unusable")) {
+    fake.open = NULL;
+    fake.name = "the fake was asked to be unusable";
+  }
   return &fake;
 }

@@ -16,7 +16,7 @@ from texts_of_c import texts_of_c
 from texts_of_python import texts_of_python
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SOURCES = ("launcher", "spawn", "plugin", "pmix", "python/paddle_launch")
+SOURCES = ("launcher", "spawn", "plugin", "python/paddle_launch")
 READERS = {".cc": texts_of_c, ".h": texts_of_c, ".c": texts_of_c, ".py": texts_of_python}
 
 # Who says it, by the end of the call's name. What stands in none of these is a part of a message.

@@ -10,7 +10,7 @@ NO_MESSAGES_IN = {
 # Calls, by the end of their name.
 _SEARCHED = "searched for in somebody else's text"
 TAKES_NO_MESSAGE = {
-    "find": _SEARCHED, "says": _SEARCHED, "field": _SEARCHED, "sscanf": _SEARCHED,
+    "find": _SEARCHED, "says": _SEARCHED, "field": _SEARCHED, "strncmp": _SEARCHED,
     "prctl": "a process's name in ps",
     "digest": "goes into a number",
     "add_header": "HTTP",

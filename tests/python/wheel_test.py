@@ -142,7 +142,7 @@ class WheelTest(LauncherCase):
         """The launcher finds them from where it lies."""
         self.assertLessEqual(self.plugins, files_below(program.parent.parent))
         mpirun = shutil.which("mpirun.openmpi")
-        if mpirun and "lib/paddle-launch/mpi-openmpi.so" in self.plugins:
+        if mpirun and "lib/paddle-launch/pmix.so" in self.plugins:
             told = self.do(mpirun, "--oversubscribe", "-np", "2", program, "--quiet", "--console=all", "/bin/sh", "-c",
                            "echo $PADDLE_TRAINERS_NUM",
                            env={"NO_COLOR": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})

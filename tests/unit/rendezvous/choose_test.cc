@@ -74,7 +74,11 @@ JobSpec as_it_is(JobSpec job) {
 }
 
 Choice tasks(Names plugins, bool by_srun = false) {
-  return {Way::Tasks, std::move(plugins), by_srun, by_srun};
+  return {.way = Way::Tasks, .plugins = std::move(plugins), .else_slurm_step = by_srun};
+}
+
+Choice with_mpi(Names plugins) {
+  return {.way = Way::Tasks, .plugins = std::move(plugins), .must_use_mpi = true};
 }
 
 struct Row {
@@ -92,11 +96,11 @@ TEST(ChooseWay, ByItselfGoesByWhatIsSeen) {
   const JobSpec job;
   expect_rows({
       {"a person", job, kPerson, {}},
-      {"mpirun", job, kMpirun, tasks({"mpi-openmpi", "pmix"})},
-      {"mpirun without PMIx", job, kMpirunWithoutPmix, tasks({"mpi-openmpi"})},
+      {"mpirun", job, kMpirun, tasks({"pmix", "mpi"})},
+      {"mpirun without PMIx", job, kMpirunWithoutPmix, tasks({"mpi"})},
       {"somebody else's PMIx, size unknown", job, kOtherPmix, tasks({"pmix"})},
-      {"Hydra", job, kHydra, tasks({"mpi-mpich"})},
-      {"srun with PMIx", job, kSrunPmix, tasks({"mpi-openmpi", "pmix"}, true)},
+      {"Hydra", job, kHydra, tasks({"pmi", "mpi"})},
+      {"srun with PMIx", job, kSrunPmix, tasks({"pmix", "mpi"}, true)},
       {"srun without PMIx", job, kSrun, {.way = Way::SlurmStep}},
   });
 }
@@ -114,7 +118,7 @@ TEST(ChooseWay, ALauncherAloneIsAsIfTypedByHand) {
 
 TEST(ChooseWay, TasksWinOverNamedNodesUnlessToldOtherwise) {
   expect_rows({
-      {"mpirun", on_two_ips(), kMpirun, tasks({"mpi-openmpi", "pmix"})},
+      {"mpirun", on_two_ips(), kMpirun, tasks({"pmix", "mpi"})},
       {"srun", on_two_ips(), kSrun, {.way = Way::SlurmStep}},
       {"mpirun, tcp", on_two_ips("tcp"), kMpirun, {.way = Way::Tcp}},
       {"srun, tcp", on_two_ips("tcp"), kSrun, {.way = Way::Tcp}},
@@ -131,9 +135,10 @@ TEST(ChooseWay, TakesTheOneThatIsNamed) {
       {"tcp in a step with PMIx", job_by("tcp"), kSrunPmix, {.way = Way::SlurmStep}},
       {"pmix", job_by("pmix"), kMpirun, tasks({"pmix"})},
       {"pmix, one task", job_by("pmix"), kMpirunOfOne, tasks({"pmix"})},
-      {"mpi", job_by("mpi"), kMpirun, tasks({"mpi-openmpi"})},
-      {"mpi of Hydra", job_by("mpi"), kHydra, tasks({"mpi-mpich"})},
-      {"mpi, and nothing in its place", job_by("mpi"), kSrunPmix, tasks({"mpi-openmpi"})},
+      {"mpi", job_by("mpi"), kMpirun, with_mpi({"pmix", "mpi"})},
+      {"mpi of Hydra", job_by("mpi"), kHydra, with_mpi({"pmi", "mpi"})},
+      {"mpi alone", job_by("mpi"), kMpirunWithoutPmix, with_mpi({"mpi"})},
+      {"mpi, and nothing in its place", job_by("mpi"), kSrunPmix, with_mpi({"pmix", "mpi"})},
       {"a site's own", job_by("our-flux_2"), kPerson, tasks({"our-flux_2"})},
   });
 }

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/os/files.h"
 #include "tests/unit/temp_folder.h"
 
 namespace paddle_launch {
@@ -122,25 +123,98 @@ TEST_F(TaskMeetingTest, KeepsNoConnectionToMpiexecThatTheChildHas) {
   EXPECT_EQ(poll(&end, 1, 0), 1);
 }
 
-// Open MPI 5 under srun: nobody can be asked in time who has it.
-TEST_F(TaskMeetingTest, UsesPmixAloneWhereAllAreAskedAndMpiWouldHaveToOpenFirst) {
-  const TempFolder folder;
-  for (const char* name : {"mpi.so", "pmix.so"}) {
-    std::filesystem::copy_file(FAKE_BOOTSTRAP_DIR "/fake_bootstrap.so", folder.path(name));
+TEST_F(TaskMeetingTest, TellsWhyAPluginCannotBeUsed) {
+  TaskMeeting meeting(loop_, settings("unusable"));
+  EXPECT_EQ(meeting.open(), std::nullopt);
+  EXPECT_NE(meeting.reasons().find(".so: the fake was asked to be unusable"), std::string::npos);
+}
+
+// Copies of the fake as pmix.so, with mpi.so inside it, that write down how they are called.
+class MpiInPmixTest : public TaskMeetingTest {
+ protected:
+  MpiInPmixTest() {
+    for (const char* name : {"mpi.so", "pmix.so"}) {
+      std::filesystem::copy_file(FAKE_BOOTSTRAP_DIR "/fake_bootstrap.so", folder_.path(name));
+    }
+    setenv("FAKE_BOOTSTRAP_LOG", folder_.path("calls").c_str(), 1);
   }
-  TaskMeetingSettings both = settings("mpi_opens_first");
-  both.order.plugins = {"mpi", "pmix"};
-  both.order.directories = {folder.path("")};
-  EXPECT_EQ(status_of_open(both), 1);  // under mpirun it is opened, and this one fails
-  said_.clear();
-  both.order.all_are_asked = true;
-  TaskMeeting meeting(loop_, both);
-  EXPECT_EQ(meeting.open(), (TaskNumber{0, 1}));
-  EXPECT_EQ(meeting.remark(), "");  // nobody can use it: it is not missed
-  EXPECT_EQ(meeting.share("of task 0"), "of task 0");
-  meeting.begin_close();
-  meeting.wait_for_end();
-  EXPECT_EQ(said_, "");
+  ~MpiInPmixTest() override { unsetenv("FAKE_BOOTSTRAP_LOG"); }
+
+  TaskMeetingSettings both(const std::string& fake) {
+    TaskMeetingSettings both = settings(fake);
+    both.order.plugins = {"pmix", "mpi"};
+    both.order.directories = {folder_.path("")};
+    both.note = [this](const std::string& text) { notes_ += text + "\n"; };
+    return both;
+  }
+
+  // The calls of a whole meeting, after its first gather.
+  std::string calls_of(TaskMeeting& meeting, bool with_ids) {
+    EXPECT_EQ(meeting.open(), (TaskNumber{0, 1}));
+    EXPECT_EQ(meeting.gather("mine"), std::vector<std::string>{"mine"});
+    if (with_ids) meeting.expect_ids();
+    std::filesystem::remove(folder_.path("calls"));
+    EXPECT_EQ(meeting.gather("more"), std::vector<std::string>{"more"});
+    EXPECT_EQ(meeting.share("of task 0"), "of task 0");
+    meeting.begin_close();
+    meeting.wait_for_end();
+    EXPECT_EQ(said_, "");
+    return read_file(folder_.path("calls")).value_or("");
+  }
+
+  TempFolder folder_;
+  std::string notes_;
+};
+
+TEST_F(MpiInPmixTest, IsNotOpenedWhereThereAreNoIdsToShare) {
+  TaskMeeting meeting(loop_, both("good"));
+  EXPECT_EQ(calls_of(meeting, false), "pmix.so gather\npmix.so broadcast\npmix.so close\n");
+}
+
+TEST_F(MpiInPmixTest, CarriesTheIdsBetweenTwoGathersThatHoldEverybody) {
+  TaskMeeting meeting(loop_, both("good"));
+  EXPECT_EQ(calls_of(meeting, true),
+            "pmix.so gather\nmpi.so open\npmix.so gather\nmpi.so broadcast\npmix.so gather\n"
+            "mpi.so close\npmix.so close\n");
+  EXPECT_NE(notes_.find("mpi.so is a fake\npmix.so is a fake\n"), std::string::npos) << notes_;
+}
+
+TEST_F(MpiInPmixTest, TakesLeaveForBothWhereTheyShareAConnection) {
+  TaskMeeting meeting(loop_, both("inner_takes_leave"));
+  const std::string calls = calls_of(meeting, true);
+  EXPECT_TRUE(calls.ends_with("pmix.so gather\nmpi.so close\n")) << calls;
+}
+
+TEST_F(MpiInPmixTest, IsNotMissedWhereNobodyHasIt) {
+  std::filesystem::remove(folder_.path("mpi.so"));
+  TaskMeeting meeting(loop_, both("good"));
+  EXPECT_EQ(calls_of(meeting, true), "pmix.so gather\npmix.so broadcast\npmix.so close\n");
+  EXPECT_EQ(meeting.remark(), "");
+  EXPECT_NE(notes_.find("MPI is not used: 1 of the tasks cannot use it, the first on n1 ("),
+            std::string::npos)
+      << notes_;
+}
+
+TEST_F(MpiInPmixTest, IsOpenedWhereItWasAskedForAndMissedWhereItCannotBe) {
+  TaskMeetingSettings asked = both("good");
+  asked.order.must_use_mpi = true;
+  TaskMeeting meeting(loop_, asked);
+  EXPECT_NE(calls_of(meeting, false).find("mpi.so broadcast"), std::string::npos);
+  std::filesystem::remove(folder_.path("mpi.so"));
+  TaskMeeting without(loop_, asked);
+  without.open();
+  EXPECT_THROW(without.gather("mine"), AlreadyTold);
+  EXPECT_NE(said_.find("MPI was asked for: 1 of the tasks cannot use it"), std::string::npos);
+}
+
+TEST_F(MpiInPmixTest, ServesAloneWherePmixIsMissingUnlessThereIsAnotherWay) {
+  std::filesystem::remove(folder_.path("pmix.so"));
+  TaskMeeting meeting(loop_, both("good"));
+  EXPECT_EQ(calls_of(meeting, true), "mpi.so gather\nmpi.so broadcast\nmpi.so close\n");
+  TaskMeetingSettings in_a_step = both("good");
+  in_a_step.order.never_mpi_alone = true;
+  TaskMeeting none(loop_, in_a_step);
+  EXPECT_EQ(none.open(), std::nullopt);
 }
 
 }  // namespace

@@ -1,38 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Brings the tasks together by PMIx: under srun --mpi=pmix, mpirun of Open MPI, and other PMIx
  * hosts. */
-#define _DEFAULT_SOURCE /* pmix.h calls strdup and setenv, which plain C11 does not declare */
-#include <pmix.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#define _GNU_SOURCE /* dladdr, in plugin.h */
 #include <stdlib.h>
-#include <string.h>
 
-#include "plugin/bootstrap_abi.h"
+#include "plugin/plugin.h"
+#include "plugin/pmix_abi.h"
+
+static struct {
+  pmix_status_t (*init)(pmix_proc_t* me, pmix_info_t* info, size_t count);
+  pmix_status_t (*finalize)(const pmix_info_t* info, size_t count);
+  pmix_status_t (*get)(const pmix_proc_t* task, const char* key, const pmix_info_t* info,
+                       size_t count, pmix_value_t** value);
+  pmix_status_t (*put)(pmix_scope_t scope, const char* key, pmix_value_t* value);
+  pmix_status_t (*commit)(void);
+  pmix_status_t (*fence)(const pmix_proc_t* tasks, size_t tasks_count, const pmix_info_t* info,
+                         size_t count);
+  pmix_status_t (*abort)(int status, const char* message, pmix_proc_t* tasks, size_t count);
+  const char* (*error_string)(pmix_status_t status);
+  const char* (*version)(void);
+} pmix;
+
+static const library_call kCalls[] = {{"PMIx_Init", &pmix.init},
+                                      {"PMIx_Finalize", &pmix.finalize},
+                                      {"PMIx_Get", &pmix.get},
+                                      {"PMIx_Put", &pmix.put},
+                                      {"PMIx_Commit", &pmix.commit},
+                                      {"PMIx_Fence", &pmix.fence},
+                                      {"PMIx_Abort", &pmix.abort},
+                                      {"PMIx_Error_string", &pmix.error_string},
+                                      {"PMIx_Get_version", &pmix.version},
+                                      {NULL, NULL}};
 
 /* A task may come to the fence and yet have put nothing, if its own put failed. */
-static const int kSecondsForOneGet = 60;
+enum { kSecondsForOneGet = 60 };
 
 static pmix_proc_t me;
 static uint32_t task_count;
 static unsigned next_exchange; /* the same in all tasks, since all make the same calls */
 static bool is_open;
 
-__attribute__((format(printf, 2, 3))) static int fail(paddle_launch_reason* why, const char* format,
-                                                      ...) {
-  if (why == NULL || why->size == 0) return 1;
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(why->text, why->size, format, arguments);
-  va_end(arguments);
-  return 1;
-}
-
 static int check(pmix_status_t status, const char* call, paddle_launch_reason* why) {
   if (status == PMIX_SUCCESS) return 0;
-  return fail(why, "%s: %s (%d)", call, PMIx_Error_string(status), (int)status);
+  return fail(why, "%s: %s (%d)", call, pmix.error_string(status), (int)status);
 }
 
 /* Hosts disagree on the width. */
@@ -79,21 +89,23 @@ static bool as_number(const pmix_value_t* value, uint64_t* number) {
   return number_with_sign >= 0;
 }
 
+static pmix_info_t yes(const char* key) {
+  pmix_info_t info = {.value = {.type = PMIX_BOOL, .data = {.flag = true}}};
+  snprintf(info.key, sizeof info.key, "%s", key);
+  return info;
+}
+
 static int read_task_count(paddle_launch_reason* why) {
-  pmix_proc_t whole_job;
-  PMIX_LOAD_PROCID(&whole_job, me.nspace, PMIX_RANK_WILDCARD);
+  pmix_proc_t whole_job = me;
+  whole_job.rank = PMIX_RANK_WILDCARD;
   /* The host gives this to every task at the start: no need to ask anyone, nor to wait. */
-  bool yes = true;
-  pmix_info_t local_only;
-  PMIX_INFO_CONSTRUCT(&local_only);
-  PMIX_INFO_LOAD(&local_only, PMIX_OPTIONAL, &yes, PMIX_BOOL);
+  const pmix_info_t local_only = yes(PMIX_OPTIONAL);
   pmix_value_t* value = NULL;
-  const pmix_status_t status = PMIx_Get(&whole_job, PMIX_JOB_SIZE, &local_only, 1, &value);
-  PMIX_INFO_DESTRUCT(&local_only);
+  const pmix_status_t status = pmix.get(&whole_job, PMIX_JOB_SIZE, &local_only, 1, &value);
   if (check(status, "PMIx_Get(PMIX_JOB_SIZE)", why)) return 1;
   uint64_t count = 0;
   const bool understood = as_number(value, &count);
-  PMIX_VALUE_RELEASE(value);
+  free(value);
   if (!understood || count == 0 || count > UINT32_MAX || me.rank >= count) {
     return fail(why, "the PMIx server says that this is rank %u of %llu tasks", me.rank,
                 (unsigned long long)count);
@@ -105,11 +117,11 @@ static int read_task_count(paddle_launch_reason* why) {
 static int close_pmix(paddle_launch_reason* why) {
   if (!is_open) return fail(why, "PMIx is not open");
   is_open = false;
-  return check(PMIx_Finalize(NULL, 0), "PMIx_Finalize", why);
+  return check(pmix.finalize(NULL, 0), "PMIx_Finalize", why);
 }
 
 static int open_pmix(paddle_launch_reason* why) {
-  const pmix_status_t status = PMIx_Init(&me, NULL, 0);
+  const pmix_status_t status = pmix.init(&me, NULL, 0);
   /* The return value alone decides: without a server PMIx_Initialized() is true all the same, and
    * PMIx_Finalize() may crash (4.2.2, when PMIX_RANK of another job is still set). */
   if (status == PMIX_ERR_UNREACH) {
@@ -135,49 +147,38 @@ static int put(const char* key, const void* bytes, size_t size, paddle_launch_re
   char* longer = calloc(1, size + 1);
   if (longer == NULL) return fail(why, "no memory for %zu bytes", size);
   if (size > 0) memcpy(longer, bytes, size);
-  pmix_value_t value;
-  PMIX_VALUE_CONSTRUCT(&value);
-  value.type = PMIX_BYTE_OBJECT;
-  value.data.bo.bytes = longer;
-  value.data.bo.size = size + 1;
-  const pmix_status_t status = PMIx_Put(PMIX_GLOBAL, key, &value); /* makes a copy */
+  pmix_value_t value = {.type = PMIX_BYTE_OBJECT, .data = {.bo = {longer, size + 1}}};
+  const pmix_status_t status = pmix.put(PMIX_GLOBAL, key, &value); /* makes a copy */
   free(longer);
-  return check(status, "PMIx_Put", why) || check(PMIx_Commit(), "PMIx_Commit", why);
+  return check(status, "PMIx_Put", why) || check(pmix.commit(), "PMIx_Commit", why);
 }
 
 /* Waits for all tasks and brings what they have put to every node. */
 static int fence(paddle_launch_reason* why) {
-  bool yes = true;
-  pmix_info_t collect;
-  PMIX_INFO_CONSTRUCT(&collect);
-  PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
-  const pmix_status_t status = PMIx_Fence(NULL, 0, &collect, 1);
-  PMIX_INFO_DESTRUCT(&collect);
-  return check(status, "PMIx_Fence", why);
+  const pmix_info_t collect = yes(PMIX_COLLECT_DATA);
+  return check(pmix.fence(NULL, 0, &collect, 1), "PMIx_Fence", why);
 }
 
 static int get(uint32_t rank, const char* key, paddle_launch_take take, void* user,
                paddle_launch_reason* why) {
-  pmix_proc_t task;
-  PMIX_LOAD_PROCID(&task, me.nspace, rank);
+  pmix_proc_t task = me;
+  task.rank = rank;
   /* Not PMIX_OPTIONAL: the fence brought the bytes to the node's server, not into this process. */
-  int seconds = kSecondsForOneGet;
-  pmix_info_t limit;
-  PMIX_INFO_CONSTRUCT(&limit);
-  PMIX_INFO_LOAD(&limit, PMIX_TIMEOUT, &seconds, PMIX_INT);
+  const pmix_info_t limit = {.key = PMIX_TIMEOUT,
+                             .value = {.type = PMIX_INT, .data = {.integer = kSecondsForOneGet}}};
   pmix_value_t* value = NULL;
-  const pmix_status_t status = PMIx_Get(&task, key, &limit, 1, &value);
-  PMIX_INFO_DESTRUCT(&limit);
+  const pmix_status_t status = pmix.get(&task, key, &limit, 1, &value);
   if (status != PMIX_SUCCESS) {
-    return fail(why, "PMIx_Get of task %u: %s (%d)", rank, PMIx_Error_string(status), (int)status);
+    return fail(why, "PMIx_Get of task %u: %s (%d)", rank, pmix.error_string(status), (int)status);
   }
   const bool understood = value->type == PMIX_BYTE_OBJECT && value->data.bo.size > 0;
   if (understood) {
     take(user, rank, value->data.bo.bytes, value->data.bo.size - 1);
+    free(value->data.bo.bytes);
   } else {
     fail(why, "PMIx_Get of task %u: a value of type %d", rank, (int)value->type);
   }
-  PMIX_VALUE_RELEASE(value);
+  free(value);
   return !understood;
 }
 
@@ -215,23 +216,28 @@ static int broadcast(const void* bytes, size_t size, paddle_launch_take take, vo
 }
 
 static void abort_pmix(int status, const char* message) {
-  if (is_open) PMIx_Abort(status, message, NULL, 0);
+  if (is_open) pmix.abort(status, message, NULL, 0);
 }
 
 /* "OpenPMIx 4.2.2rc2 (PMIx Standard: …)" is OpenPMIx 4.2.2rc2. */
 __attribute__((visibility("default"))) const paddle_launch_bootstrap_v1* paddle_launch_bootstrap(
     void) {
-  static char name[64];
-  static const paddle_launch_bootstrap_v1 plugin = {.abi = PADDLE_LAUNCH_BOOTSTRAP_ABI,
-                                                    .name = name,
-                                                    .open = open_pmix,
-                                                    .identity = identity,
-                                                    .allgather = allgather,
-                                                    .broadcast = broadcast,
-                                                    .abort = abort_pmix,
-                                                    .close = close_pmix};
-  snprintf(name, sizeof name, "%s", PMIx_Get_version());
-  name[strcspn(name, ",(")] = '\0';
-  for (size_t end = strlen(name); end > 0 && name[end - 1] == ' '; --end) name[end - 1] = '\0';
+  static char name[1024];
+  static paddle_launch_bootstrap_v1 plugin = {.abi = PADDLE_LAUNCH_BOOTSTRAP_ABI,
+                                              .name = name,
+                                              .identity = identity,
+                                              .allgather = allgather,
+                                              .broadcast = broadcast,
+                                              .abort = abort_pmix,
+                                              .close = close_pmix};
+  static const char* const files[] = {"libpmix.so.2", "libpmix.so", NULL};
+  paddle_launch_reason why = {name, sizeof name};
+  void* library = open_library(files, RTLD_NOW | RTLD_LOCAL, &why);
+  if (library == NULL || find_calls(library, kCalls, &why) != 0) return &plugin;
+  const char* version = pmix.version();
+  int length = (int)strcspn(version, ",(");
+  while (length > 0 && version[length - 1] == ' ') --length;
+  snprintf(name, sizeof name, "%.*s (%s)", length, version, file_of(&pmix.version));
+  plugin.open = open_pmix;
   return &plugin;
 }
