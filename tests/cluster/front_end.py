@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import unittest
 
-from test_hosts import HOSTS, REQUIRED
+from test_hosts import HOSTS, REQUIRED, SITE
 
 # A test may itself have been started by one of them.
 OF_OTHER_RUNTIMES = ("SLURM_", "SLURMD_", "SRUN_", "SBATCH_", "SALLOC_", "OMPI_", "PMIX_", "PMI_", "HYDRA_", "HYDI_",
@@ -15,14 +15,21 @@ OF_OTHER_RUNTIMES = ("SLURM_", "SLURMD_", "SRUN_", "SBATCH_", "SALLOC_", "OMPI_"
 # many that yield starve everything else, the kernel itself included, for minutes.
 OPEN_MPI = {"OMPI_MCA_mpi_yield_when_idle": 0}
 PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))  # daemons are in sbin
+SITE_PATH = ("/usr/sbin", "/usr/bin", "/sbin", "/bin")
+
+
+def installed(name):
+    """On the hosts, whose files may be others than those of this machine."""
+    path = os.pathsep.join(f"{SITE}{folder}" for folder in SITE_PATH) if SITE else PATH
+    return shutil.which(name, path=path) is not None
 
 
 def require_programs(*names):
     """Skips where one is not installed, and says so; fails instead where test hosts are required."""
-    missing = [name for name in names if shutil.which(name, path=PATH) is None]
+    missing = [name for name in names if not installed(name)]
     if not missing:
         return
-    refusal = f"{' '.join(missing)}: not installed (scripts/setup test)"
+    refusal = f"{' '.join(missing)}: not installed ({f'in {SITE}' if SITE else 'scripts/setup test'})"
     if os.environ.get(REQUIRED) == "1":
         raise AssertionError(f"{REQUIRED}=1, but {refusal}")
     raise unittest.SkipTest(refusal)

@@ -24,17 +24,21 @@ from host_set import BRIDGE, INTERFACE, REFUSED, HostSet, Problem, birth, checke
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWNET = 0x00020000, 0x04000000, 0x40000000
 MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 0x2, 0x4, 0x1000, 0x4000, 0x40000
+MNT_DETACH = 2
+SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 PR_SET_NAME = 15
 # What a host does not share with the machine. In /run are the sockets of the machine's daemons: a munged or nscd must
 # not be the hosts' as well.
 OWN = {"/tmp": "1777", "/dev/shm": "1777", "/run": "755"}
 # What it must see wherever it is: the state of the sets, these files and what they belong to, and Python.
-NEEDED = tuple(map(os.path.realpath, (host_set.ROOT, pathlib.Path(__file__).parents[2], sys.base_prefix,
-                                      pathlib.Path(sys.executable).parents[1])))
+NEEDED = tuple(map(os.path.realpath, (host_set.ROOT, pathlib.Path(__file__).parents[2])))
+PYTHON = tuple(map(os.path.realpath, (sys.base_prefix, pathlib.Path(sys.executable).parents[1])))
+# What a host with files of its own has from the machine all the same: the kernel's, and where tests have their files.
+OF_THE_MACHINE = ("/proc", "/sys", "/dev", "/var/tmp")
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-def make(name, owner, addresses, subnet, debian_names, aliases, shares):
+def make(name, owner, addresses, subnet, debian_names, aliases, shares, root=None):
     """Starts the keepers and returns the set when its hosts can be used. Raises Problem."""
     if os.geteuid() != 0:
         raise Problem("test hosts need root", REFUSED)
@@ -44,7 +48,8 @@ def make(name, owner, addresses, subnet, debian_names, aliases, shares):
     read, write = os.pipe()
     starter = os.fork()
     if starter == 0:
-        _fork_and_end(lambda: _daemon(write, Switch(name, owner, addresses, subnet, debian_names, aliases, shares)))
+        _fork_and_end(lambda: _daemon(write, Switch(name, owner, addresses, subnet, debian_names, aliases, shares,
+                                                     root)))
     os.close(write)
     os.waitpid(starter, 0)
     with os.fdopen(read) as answer:
@@ -125,9 +130,9 @@ def _wait_for(*fds):
 class Switch:
     """The process that makes the set, holds its switch, and ends it."""
 
-    def __init__(self, name, owner, addresses, subnet, debian_names, aliases, shares):
+    def __init__(self, name, owner, addresses, subnet, debian_names, aliases, shares, root):
         self.addresses, self.subnet, self.debian_names = addresses, subnet, debian_names
-        self.aliases, self.shares = aliases, shares  # {"n1": ["node1.example.com", …]}
+        self.aliases, self.shares, self.root = aliases, shares, root  # {"n1": ["node1.example.com", …]}
         self.state = {"name": name, "token": f"test-hosts-{secrets.token_hex(8)}", "owner": owner,
                       "subnet": str(subnet), "hosts": {}}
         self._children = []
@@ -230,10 +235,10 @@ def keep_host(switch, name, parent, answer):
         switch_alive = os.pidfd_open(parent)
         _unshare(CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS)
         socket.sethostname(name)
-        _make_files(switch, name)
         address = f"{switch.addresses[name]}/{switch.subnet.prefixlen}"
         ip(batch=["link set lo up", f"link add {INTERFACE} type veth peer name {name} netns {parent}",
                   f"addr add {address} dev {INTERFACE}", f"link set {INTERFACE} up"])
+        _make_files(switch, name)
         keeper = _keeper("net", "mnt", "uts", address=switch.addresses[name])
     except (Problem, OSError) as error:
         _tell(answer, {"problem": str(error)})
@@ -246,22 +251,47 @@ def keep_host(switch, name, parent, answer):
 
 
 def _make_files(switch, name):
-    """OWN folders and an /etc/hosts of its own; the rest is the machine's."""
+    """OWN folders and an /etc/hosts of its own; the rest is the machine's, or a copy of the switch's root."""
     _mount("none", "/", "", MS_REC | MS_PRIVATE)
-    shares = [(path, os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)) for path in (*switch.shares, *NEEDED)
-              if any(pathlib.Path(path).is_relative_to(folder) for folder in OWN)]
+    shares = [(path, os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
+              for path in (*switch.shares, *NEEDED, *(() if switch.root else PYTHON))
+              if switch.root or any(pathlib.Path(path).is_relative_to(folder) for folder in OWN)]
+    top = _copy_of_root(switch.state["token"], switch.root) if switch.root else ""
     for folder, mode in OWN.items():
-        if os.path.isdir(folder):
-            _mount(switch.state["token"], folder, "tmpfs", MS_NOSUID | MS_NODEV, f"mode={mode}")
+        if os.path.isdir(top + folder):
+            _mount(switch.state["token"], top + folder, "tmpfs", MS_NOSUID | MS_NODEV, f"mode={mode}")
     for path, fd in shares:
-        os.makedirs(path, exist_ok=True)
-        _mount(f"/proc/self/fd/{fd}", path, "", MS_BIND | MS_REC)
+        os.makedirs(top + path, exist_ok=True)
+        _mount(f"/proc/self/fd/{fd}", top + path, "", MS_BIND | MS_REC)
         os.close(fd)
     lines = ["127.0.0.1 localhost"]
     for other, address in switch.addresses.items():
         seen_as = "127.0.1.1" if other == name and switch.debian_names else address
         lines.append(" ".join([seen_as, other, *switch.aliases.get(other, [])]))
-    names = pathlib.Path("/tmp/.hosts")
+    names = pathlib.Path(f"{top}/tmp/.hosts")
     names.write_text("\n".join(lines) + "\n")
-    _mount(names, "/etc/hosts", "", MS_BIND)
+    pathlib.Path(f"{top}/etc/hosts").touch()
+    _mount(names, f"{top}/etc/hosts", "", MS_BIND)
     names.unlink()
+    if top:
+        _pivot(top)
+
+
+def _copy_of_root(token, root):
+    """Over files that stay as they are: what the host writes is in memory."""
+    _mount(token, "/tmp", "tmpfs", MS_NOSUID, "mode=755")
+    top = "/tmp/root"
+    for folder in (top, "/tmp/upper", "/tmp/work"):
+        os.mkdir(folder)
+    _mount(token, top, "overlay", 0, f"lowerdir={root},upperdir=/tmp/upper,workdir=/tmp/work")
+    for folder in OF_THE_MACHINE:
+        _mount(folder, top + folder, "", MS_BIND | MS_REC)
+    return top
+
+
+def _pivot(top):
+    """From the manual page: the old root is stacked on the new one, and taken away."""
+    os.chdir(top)
+    checked(libc.syscall(ctypes.c_long(SYS_PIVOT_ROOT[os.uname().machine]), b".", b"."), f"pivot_root {top}")
+    checked(libc.umount2(b".", MNT_DETACH), "umount of the old root")
+    os.chdir("/")

@@ -17,11 +17,11 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1}
 
 
 def require_openmpi():
-    require_programs("mpirun.openmpi", "mpicc.openmpi")
+    require_programs("mpirun.openmpi")
 
 
 def require_mpich():
-    require_programs("mpiexec.hydra", "mpicc.mpich")
+    require_programs("mpiexec.hydra")
 
 
 class MpiRun(FrontEnd):

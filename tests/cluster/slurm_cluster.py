@@ -10,11 +10,12 @@ daemons die with the hosts, however the test ends, and no file outlives them.
 
 import os
 import pathlib
+import re
 import shutil
 import stat
 import subprocess
 
-from front_end import OPEN_MPI, FrontEnd, require_programs
+from front_end import OPEN_MPI, PATH, FrontEnd, require_programs
 
 from harness import alive, kill_quietly, wait_until
 
@@ -58,6 +59,8 @@ SETTINGS = {
     "KillWait": 5,
     "GresTypes": "gpu",
 }
+# What Slurm does not know any more, from that version on.
+GONE = {"TaskPlugin": (23, 11), "JobAcctGatherType": (23, 11)}  # "none" is now said by silence
 NODE = "Sockets=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=64000 Gres=gpu:{} State=UNKNOWN"
 
 
@@ -68,7 +71,9 @@ def require_slurm():
 class SlurmCluster(FrontEnd):
     def __init__(self, hosts, *, gpus=GPUS, **settings):
         super().__init__(hosts, {"SLURM_CONF": CONF, **OPEN_MPI})
-        self._settings = {**SETTINGS, **settings}
+        self.version = self._ask_version()
+        known = {name: value for name, value in SETTINGS.items() if self.version < GONE.get(name, (99,))}
+        self._settings = {**known, **settings}
         self._gpus = gpus
         self._daemons = []
 
@@ -142,6 +147,11 @@ class SlurmCluster(FrontEnd):
     def exists(self):
         return self.path(self.nodes[0]).exists()
 
+    def _ask_version(self):
+        """(22, 5) of "slurm-wlm 22.05.8"."""
+        told = self.hosts.output(self.nodes[0], ["slurmd", "-V"], cwd="/", env={"PATH": PATH})
+        return tuple(map(int, re.search(r"(\d+)\.(\d+)", told).groups()))
+
     # files
 
     def path(self, host, *names):
@@ -160,7 +170,9 @@ class SlurmCluster(FrontEnd):
         (folder / "slurm.conf").write_text(self._slurm_conf())
         (folder / "gres.conf").write_text(f"AutoDetect=off\nName=gpu File={FOLDER}/nvidia[0-{self._gpus - 1}]\n")
         # Nothing here uses cgroups, but slurmd loads a plugin for them, and that for v1 asks nothing of the machine.
-        (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
+        if self.version >= (21, 8):
+            plugin = "disabled" if self.version >= (23, 11) else "cgroup/v1"
+            (folder / "cgroup.conf").write_text(f"CgroupPlugin={plugin}\n")
 
     def _slurm_conf(self):
         lines = [f"{name}={value}" for name, value in self._settings.items()]

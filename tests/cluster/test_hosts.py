@@ -25,6 +25,7 @@ sys.path.append(str(HERE.parent / "end_to_end"))  # harness.py
 HOSTS = [sys.executable, "-SE", str(HERE / "hosts")]
 REQUIRED = "PADDLE_LAUNCH_REQUIRE_TEST_HOSTS"  # 1: a machine without test hosts fails the tests, as in CI
 REFUSED = 77
+SITE = os.environ.get("PADDLE_LAUNCH_TEST_SITE")  # the files of another Debian, as tests/sites makes them
 
 _numbers = itertools.count(1)
 
@@ -64,6 +65,7 @@ class TestHosts:
         self._make += ["--subnet", subnet] if subnet else []
         for alias in aliases:  # "n1=node1.example.com"
             self._make += ["--alias", alias]
+        self._make += ["--root", SITE] if SITE else []
         for path in share:
             self._make += ["--share", str(path)]
         self.state = None
