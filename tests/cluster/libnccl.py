@@ -2,6 +2,7 @@
 """Where tests find the real NCCL."""
 
 import glob
+import os
 import unittest
 
 
@@ -10,4 +11,4 @@ def find_libnccl():
              for path in glob.glob(f"/usr/local/cuda*/{folder}/libnccl.so.2")]
     if not found:
         raise unittest.SkipTest("no libnccl.so.2 below /usr/local/cuda*: nothing here can make an NCCL id")
-    return found[0]
+    return os.path.realpath(found[0])

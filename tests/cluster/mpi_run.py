@@ -7,6 +7,7 @@
 """
 
 import contextlib
+import re
 
 from front_end import OPEN_MPI, FrontEnd, require_programs
 from host_set import INTERFACE
@@ -30,12 +31,17 @@ class MpiRun(FrontEnd):
         for host in hosts.names:
             with contextlib.suppress(FileExistsError):
                 hosts.path(host, AGENT).symlink_to(HERE / "mpirun_agent")
+        told = self.run(["mpirun.openmpi", "--version"], cwd="/").stdout  # "mpirun (Open MPI) 4.1.4"
+        self._version = int(re.search(r"(\d+)\.", told).group(1))
 
     def openmpi(self, words, *, per_host=1, options=()):
         """The command that starts so many processes on each host, host by host."""
-        mca = {"plm": "rsh", "plm_rsh_agent": AGENT, "oob_tcp_if_include": INTERFACE, "btl_tcp_if_include": INTERFACE}
-        return ["mpirun.openmpi", *(word for name, value in mca.items() for word in ("--mca", name, value)), "-H",
-                self._slots(per_host), "--oversubscribe", "--map-by", "slot", "--bind-to", "none", *options, *words]
+        daemons, agent, network = ("--prtemca", "ssh", "prte") if self._version >= 5 else ("--mca", "rsh", "oob_tcp")
+        mca = {"plm": agent, f"plm_{agent}_agent": AGENT, f"{network}_if_include": INTERFACE}
+        by = () if "--map-by" in options else ("--map-by", "slot")  # the newer ones take no two of them
+        words_of_mca = [word for name, value in mca.items() for word in (daemons, name, value)]
+        return ["mpirun.openmpi", *words_of_mca, "--mca", "btl_tcp_if_include", INTERFACE, "-H", self._slots(per_host),
+                "--oversubscribe", *by, "--bind-to", "none", *options, *words]
 
     def hydra(self, words, *, per_host=1, options=()):
         return ["mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", AGENT, "-iface", INTERFACE, "-hosts",

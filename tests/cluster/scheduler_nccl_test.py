@@ -2,6 +2,7 @@
 """The NCCL id of a job on four hosts: the real libnccl makes it on n1, 16 stand-ins of trainers check in with it."""
 
 import ipaddress
+import os
 import pathlib
 import re
 import sys
@@ -24,6 +25,7 @@ class NcclTest(SchedulerCase):
     @classmethod
     def setUpClass(cls):
         cls.library = find_libnccl()
+        cls.SHARED = (os.path.dirname(cls.library),)
         super().setUpClass()
 
     def words(self):

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests/sites/run starts for each site, in the environment of that site: the tests, then the shapes. Results go
+into one file a site, and what was not run this time stays there as it was."""
+
+import datetime
+import json
+import pathlib
+import platform
+import re
+import sys
+import tempfile
+import unittest
+
+from libnccl import find_libnccl
+from mpi_run import MpiRun
+from shapes import GOOD, SHAPES, SHORT, SHOWN, Starts
+from slurm_cluster import SlurmCluster
+from test_hosts import TestHosts
+
+from harness import binary
+
+TESTS = ("start", "plugins", "nccl", "cards", "ending", "signals", "restart", "servers", "never_comes")
+SHORT_TESTS = ("scheduler_start_test.SameWorldTest", "scheduler_nccl_test")
+VERSIONS = {
+    "glibc": ["ldd", "--version"], "Slurm": ["slurmd", "-V"], "Open MPI": ["mpirun.openmpi", "--version"],
+    "MPICH": ["mpichversion"],
+    "PMIx": ["sh", "-c", "basename $(readlink -f /usr/lib/*-linux-gnu/libpmix.so.2); dpkg-query -W 'libpmix2*'"],
+}
+
+
+class Result(unittest.TextTestResult):
+    """Remembers what failed, with its last line, and what was skipped, with its reason."""
+
+    def __init__(self, *args, **more):
+        super().__init__(*args, **more)
+        self.bad = {}
+
+    def addFailure(self, test, error):
+        self._note(test, error)
+        super().addFailure(test, error)
+
+    def addError(self, test, error):
+        self._note(test, error)
+        super().addError(test, error)
+
+    def addSubTest(self, test, subtest, error):
+        if error is not None:
+            self._note(test, error)
+        super().addSubTest(test, subtest, error)
+
+    def _note(self, test, error):
+        self.bad.setdefault(test.id(), str(error[1]).strip().splitlines()[:1])
+
+
+def run_tests(names):
+    """{module: {"ran", "bad": {id: line}, "skipped": {id: reason}}}."""
+    told = {}
+    for name in names:
+        suite = unittest.defaultTestLoader.loadTestsFromName(name)
+        result = unittest.TextTestRunner(verbosity=2, resultclass=Result, stream=sys.stdout).run(suite)
+        told[name] = {"ran": result.testsRun, "bad": result.bad,
+                      "skipped": {test.id(): reason for test, reason in result.skipped}}
+    return told
+
+
+def versions(hosts):
+    """As the programs say it; "-" where there is none."""
+    told = {}
+    for name, words in VERSIONS.items():
+        try:
+            said = hosts.output("n1", words, cwd="/")
+        except Exception:
+            said = ""
+        found = re.search(r"\d+\.\d+[\w.+~-]*", said.partition("\t")[2] if name == "PMIx" else said)
+        told[name] = found.group() if found else "-"
+    told["kernel"] = platform.release()
+    return told
+
+
+def run_shapes(starts, shapes, times):
+    """{shape: {"seen": {good: 3}, "told": …}}; of the plain programs as many as were bad, and no fewer than once."""
+    told = {}
+    for shape in shapes:
+        starts.told = ""
+        seen = starts.repeat(shape, times)
+        told[shape.name] = {"seen": seen, "told": starts.told[-2000:]}
+        print(f"{shape.name}: {dict(seen)}", flush=True)
+        if set(seen) != {GOOD} and "none" not in " ".join(shape.options):
+            told[shape.name]["plain"] = starts.plain(shape, times)
+            print(f"{shape.plain}: {dict(told[shape.name]['plain'])}\n{starts.told[-3000:]}", flush=True)
+    return told
+
+
+def shapes_on_hosts(words, chosen):
+    share = [pathlib.Path(binary()).parent, pathlib.Path(find_libnccl()).parent]
+    with tempfile.TemporaryDirectory(prefix="paddle-launch-site-", dir="/var/tmp") as folder, \
+         TestHosts(share=share) as hosts, SlurmCluster(hosts) as slurm:
+        work = pathlib.Path(folder, "work")
+        work.mkdir()
+        pathlib.Path(folder).chmod(0o755)
+        made = versions(hosts)
+        told = run_shapes(Starts(slurm, MpiRun(hosts), work), chosen, words["times"])
+    return made, told
+
+
+def main(words):
+    tests = [f"scheduler_{name}_test" for name in words["tests"] or TESTS]
+    shapes = [shape for shape in SHAPES if shape.name in (words["shapes"] or SHOWN) or words["shapes"] is None]
+    if words["short"]:
+        tests, shapes = list(SHORT_TESTS), [shape for shape in SHAPES if shape.name in SHORT]
+    elif words["shapes"] is not None:
+        tests = []
+    elif words["tests"]:
+        shapes = []
+    file = pathlib.Path(words["keep"], f"{words['site']}.json")
+    known = json.loads(file.read_text()) if file.exists() else {"tests": {}, "shapes": {}}
+    ran = run_tests(tests)
+    known["tests"].update(ran)
+    known["versions"], told = shapes_on_hosts(words, shapes)
+    known["shapes"].update(told)
+    known["date"] = datetime.date.today().isoformat()
+    file.write_text(json.dumps(known, indent=1) + "\n")
+    good = all(not one["bad"] for one in ran.values()) and all(set(one["seen"]) == {GOOD} for one in told.values())
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(json.loads(sys.argv[1])))
