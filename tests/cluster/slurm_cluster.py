@@ -8,6 +8,7 @@ All its files are in FOLDER, in each host's own /tmp, as on machines that share 
 daemons die with the hosts, however the test ends, and no file outlives them.
 """
 
+import contextlib
 import os
 import pathlib
 import re
@@ -16,6 +17,8 @@ import stat
 import subprocess
 
 from front_end import OPEN_MPI, PATH, FrontEnd, require_programs
+
+from test_hosts import HERE
 
 from harness import alive, kill_quietly, wait_until
 
@@ -61,6 +64,13 @@ SETTINGS = {
 }
 # What Slurm does not know any more, from that version on.
 GONE = {"TaskPlugin": (23, 11), "JobAcctGatherType": (23, 11)}  # "none" is now said by silence
+# Where PADDLE_LAUNCH_TEST_CGROUPS names the library of tests/sites/only_v2.c: each node has cgroups as Slurm wants them.
+ONLY_V2 = os.environ.get("PADDLE_LAUNCH_TEST_CGROUPS")
+CGROUPS = {"ProctrackType": "proctrack/cgroup", "TaskPlugin": "task/cgroup"}
+CGROUP_CONF = "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\nConstrainDevices=yes\n"
+IN_CGROUP = HERE.parent / "sites" / "in_cgroup"
+NO_DRIVER = 240  # a device of no driver, which may be taken away from a task; /dev/null may not
+DEVICES = pathlib.PurePosixPath("/srv") if ONLY_V2 else FOLDER  # nothing in /tmp is a device to the kernel
 NODE = "Sockets=2 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=64000 Gres=gpu:{} State=UNKNOWN"
 
 
@@ -73,7 +83,7 @@ class SlurmCluster(FrontEnd):
         super().__init__(hosts, {"SLURM_CONF": CONF, **OPEN_MPI})
         self.version = self._ask_version()
         known = {name: value for name, value in SETTINGS.items() if self.version < GONE.get(name, (99,))}
-        self._settings = {**known, **settings}
+        self._settings = {**known, **(CGROUPS if ONLY_V2 else {}), **settings}
         self._gpus = gpus
         self._daemons = []
 
@@ -109,7 +119,8 @@ class SlurmCluster(FrontEnd):
         # A slurmd that finds no controller looks again only after a while.
         self._wait(self._controller_listens, "slurmctld's port")
         for host in self.nodes:
-            self._start_daemon(host, "slurmd", "-D", "-N", host)
+            cgroup = [IN_CGROUP, f"{self.hosts.name}-{host}", ONLY_V2] if ONLY_V2 else []
+            self._start_daemon(host, "slurmd", "-D", "-N", host, within=cgroup)
         self.wait_idle(START_SECONDS)
 
     def stop(self):
@@ -121,13 +132,15 @@ class SlurmCluster(FrontEnd):
             daemon.wait()
         self._daemons.clear()
         wait_until(lambda: not any(map(alive, end)), "the end of Slurm's processes")
+        if ONLY_V2:
+            remove_cgroups(self.hosts.name)
         for host in self.nodes:
             shutil.rmtree(self.path(host), ignore_errors=True)
 
-    def _start_daemon(self, host, *words):
+    def _start_daemon(self, host, *words, within=()):
         with open(self.path(host, f"{words[0]}.err"), "w") as err:
             # A session of its own: Ctrl-C is for the test.
-            self._daemons.append(self.popen(words, host=host, cwd="/", stdin=subprocess.DEVNULL, stdout=err,
+            self._daemons.append(self.popen([*within, *words], host=host, cwd="/", stdin=subprocess.DEVNULL, stdout=err,
                                             stderr=err, start_new_session=True))
 
     def _wait(self, condition, what, seconds=START_SECONDS):
@@ -164,13 +177,16 @@ class SlurmCluster(FrontEnd):
         for name in ("state", "spool"):
             (folder / name).mkdir()
         for number in range(self._gpus):  # Slurm takes nothing but devices; these are /dev/null
-            os.mknod(folder / f"nvidia{number}", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+            device = os.makedev(NO_DRIVER, number) if ONLY_V2 else os.makedev(1, 3)
+            os.mknod(self.hosts.path(host, DEVICES) / f"nvidia{number}", stat.S_IFCHR | 0o666, device)
         (folder / "munge.key").touch(0o600)
         (folder / "munge.key").write_bytes(key)
         (folder / "slurm.conf").write_text(self._slurm_conf())
-        (folder / "gres.conf").write_text(f"AutoDetect=off\nName=gpu File={FOLDER}/nvidia[0-{self._gpus - 1}]\n")
+        (folder / "gres.conf").write_text(f"AutoDetect=off\nName=gpu File={DEVICES}/nvidia[0-{self._gpus - 1}]\n")
         # Nothing here uses cgroups, but slurmd loads a plugin for them, and that for v1 asks nothing of the machine.
-        if self.version >= (21, 8):
+        if ONLY_V2:
+            (folder / "cgroup.conf").write_text(CGROUP_CONF)
+        elif self.version >= (21, 8):
             plugin = "disabled" if self.version >= (23, 11) else "cgroup/v1"
             (folder / "cgroup.conf").write_text(f"CgroupPlugin={plugin}\n")
 
@@ -240,6 +256,20 @@ class _InhabitedHosts:
 
     def leftovers(self):
         return self._slurm.leftovers()
+
+
+def remove_cgroups(name):
+    """Of the hosts of that name. They are empty, or become so while their last processes end."""
+    def removed():
+        beside_v1 = pathlib.Path("/sys/fs/cgroup/unified")
+        for top in (beside_v1 if beside_v1.is_dir() else beside_v1.parent).glob(f"{name}-n*"):
+            for folder, _, _ in os.walk(top, topdown=False):
+                with contextlib.suppress(OSError):
+                    os.rmdir(folder)
+            if top.exists():
+                return False
+        return True
+    wait_until(removed, f"the end of the cgroups of {name}")
 
 
 def program_of(pid):
