@@ -11,15 +11,14 @@ import sys
 import tempfile
 import unittest
 
-from libnccl import find_libnccl
 from mpi_run import MpiRun
-from shapes import GOOD, SHAPES, SHORT, SHOWN, Starts
-from slurm_cluster import SlurmCluster
+from shapes import GOOD, SHAPES, SHORT, SHOWN, Starts, libnccl
+from slurm_cluster import ONLY_V2, SlurmCluster
 from test_hosts import TestHosts
 
-from harness import binary
-
 TESTS = ("start", "plugins", "nccl", "cards", "ending", "signals", "restart", "servers", "never_comes")
+CGROUP_TESTS = ("cgroup", "start", "cards")
+MODULES = {"cgroup": "cgroup_test"}  # the others are of tests/cluster
 SHORT_TESTS = ("scheduler_start_test.SameWorldTest", "scheduler_nccl_test")
 VERSIONS = {
     "glibc": ["ldd", "--version"], "Slurm": ["slurmd", "-V"], "Open MPI": ["mpirun.openmpi", "--version"],
@@ -92,7 +91,7 @@ def run_shapes(starts, shapes, times):
 
 
 def shapes_on_hosts(words, chosen):
-    share = [pathlib.Path(binary()).parent, pathlib.Path(find_libnccl()).parent]
+    share = [pathlib.Path(libnccl()).parent] if libnccl() else []
     with tempfile.TemporaryDirectory(prefix="paddle-launch-site-", dir="/var/tmp") as folder, \
          TestHosts(share=share) as hosts, SlurmCluster(hosts) as slurm:
         work = pathlib.Path(folder, "work")
@@ -104,19 +103,23 @@ def shapes_on_hosts(words, chosen):
 
 
 def main(words):
-    tests = [f"scheduler_{name}_test" for name in words["tests"] or TESTS]
+    names = words["tests"] or (CGROUP_TESTS if ONLY_V2 else TESTS)
+    tests = [MODULES.get(name, f"scheduler_{name}_test") for name in names]
     shapes = [shape for shape in SHAPES if shape.name in (words["shapes"] or SHOWN) or words["shapes"] is None]
+    if ONLY_V2:  # mpirun and mpiexec do not ask Slurm
+        shapes = [shape for shape in shapes if shape.starter == "srun"]
     if words["short"]:
         tests, shapes = list(SHORT_TESTS), [shape for shape in SHAPES if shape.name in SHORT]
     elif words["shapes"] is not None:
         tests = []
     elif words["tests"]:
         shapes = []
+    ran = run_tests(tests)
+    made, told = shapes_on_hosts(words, shapes)
     file = pathlib.Path(words["keep"], f"{words['site']}.json")
     known = json.loads(file.read_text()) if file.exists() else {"tests": {}, "shapes": {}}
-    ran = run_tests(tests)
+    known["versions"] = made
     known["tests"].update(ran)
-    known["versions"], told = shapes_on_hosts(words, shapes)
     known["shapes"].update(told)
     known["date"] = datetime.date.today().isoformat()
     file.write_text(json.dumps(known, indent=1) + "\n")
