@@ -117,7 +117,7 @@ class EndTest(ServersCase):
     def assert_ends(self, run, status, *texts, without=()):
         """And all but these had their SIGTERM, and are gone."""
         run.wait()
-        self.assert_status(run, status)
+        self.assertIn(run.status, status if isinstance(status, list) else [status], run.told())
         self.assert_told(run, *texts)
         self.wait_stopped(*(name for name in SERVERS + WORKERS if name not in without))
         self.wait_none_left()
@@ -145,7 +145,8 @@ class EndTest(ServersCase):
             with self.subTest(name=name, starter=starter[0]):
                 run, pids = self.start_held(starter)
                 os.kill(launcher_of(pids[name]), signal.SIGKILL)
-                self.assert_ends(run, KILLED)
+                # mpirun may hear first of a launcher on another host that noticed, and ended with 75.
+                self.assert_ends(run, [KILLED] if starter[0] == "srun" else [KILLED, 75])
                 if starter[0] == "srun":  # mpirun kills the others too, at a moment of its own
                     self.assert_told(run, "was lost: its launcher ended without a word")
 

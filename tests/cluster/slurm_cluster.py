@@ -18,7 +18,7 @@ import subprocess
 
 from front_end import OPEN_MPI, PATH, FrontEnd, require_programs
 
-from test_hosts import HERE
+from test_hosts import HERE, SITE
 
 from harness import alive, kill_quietly, wait_until
 
@@ -83,6 +83,8 @@ class SlurmCluster(FrontEnd):
         super().__init__(hosts, {"SLURM_CONF": CONF, **OPEN_MPI})
         self.version = self._ask_version()
         known = {name: value for name, value in SETTINGS.items() if self.version < GONE.get(name, (99,))}
+        if not list(pathlib.Path(SITE or "/").glob("usr/lib/*/slurm*/mpi_pmix.so")):
+            known["MpiDefault"] = "none"
         self._settings = {**known, **(CGROUPS if ONLY_V2 else {}), **settings}
         self._gpus = gpus
         self._daemons = []
