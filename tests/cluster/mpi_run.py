@@ -26,12 +26,15 @@ def require_mpich():
 
 
 class MpiRun(FrontEnd):
-    def __init__(self, hosts):
+    """Those of the hosts, unless others are named."""
+
+    def __init__(self, hosts, mpirun="mpirun.openmpi", mpiexec="mpiexec.hydra"):
         super().__init__(hosts, {**AS_ROOT, **OPEN_MPI})
+        self._mpirun, self._mpiexec = str(mpirun), str(mpiexec)
         for host in hosts.names:
             with contextlib.suppress(FileExistsError):
                 hosts.path(host, AGENT).symlink_to(HERE / "mpirun_agent")
-        told = self.run(["mpirun.openmpi", "--version"], cwd="/").stdout  # "mpirun (Open MPI) 4.1.4"
+        told = self.run([self._mpirun, "--version"], cwd="/").stdout  # "mpirun (Open MPI) 4.1.4"
         self._version = int(re.search(r"(\d+)\.", told).group(1))
 
     def openmpi(self, words, *, per_host=1, options=()):
@@ -40,11 +43,11 @@ class MpiRun(FrontEnd):
         mca = {"plm": agent, f"plm_{agent}_agent": AGENT, f"{network}_if_include": INTERFACE}
         by = () if "--map-by" in options else ("--map-by", "slot")  # the newer ones take no two of them
         words_of_mca = [word for name, value in mca.items() for word in (daemons, name, value)]
-        return ["mpirun.openmpi", *words_of_mca, "--mca", "btl_tcp_if_include", INTERFACE, "-H", self._slots(per_host),
+        return [self._mpirun, *words_of_mca, "--mca", "btl_tcp_if_include", INTERFACE, "-H", self._slots(per_host),
                 "--oversubscribe", *by, "--bind-to", "none", *options, *words]
 
     def hydra(self, words, *, per_host=1, options=()):
-        return ["mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", AGENT, "-iface", INTERFACE, "-hosts",
+        return [self._mpiexec, "-launcher", "ssh", "-launcher-exec", AGENT, "-iface", INTERFACE, "-hosts",
                 self._slots(per_host), "-np", str(per_host * len(self.hosts.names)), *options, *words]
 
     def _slots(self, per_host):

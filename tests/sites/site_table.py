@@ -76,8 +76,9 @@ def notes(sites):
     for site, told in sites.items():
         for one in told["tests"].values():
             for name, reason in {**one["bad"], **one["skipped"]}.items():
-                reason = " ".join(reason) if isinstance(reason, list) else reason
-                lines.append(f"- {RELEASES[site]}, `{name.rpartition('.')[2].partition(' ')[0]}`: {reason[:200]}")
+                test = name.rpartition(".")[2].partition(" ")[0]
+                lines.append(f"- {RELEASES[site]}, `{test}`: {reason if isinstance(reason, str) else 'failed'}")
+    lines = list(dict.fromkeys(lines))
     return "\nNot good, or not run:\n\n" + "\n".join(lines) + "\n" if lines else ""
 
 
