@@ -38,7 +38,9 @@ std::map<std::string, Files> files_of_classes() {
     std::ifstream source(entry.path());
     for (std::string line; std::getline(source, line);) {
       std::smatch match;
-      if (line.find("::") == std::string::npos || line.back() == ';') continue;
+      // Reading every line by a pattern would take seconds.
+      if (line.find("::") == std::string::npos || line.front() == ' ' || line.back() == ';')
+        continue;
       if (std::regex_search(line, match, member))
         classes[match[1]].insert(fs::relative(entry.path(), launcher));
     }
