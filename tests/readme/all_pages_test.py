@@ -23,6 +23,7 @@ TYPED_BY_NOBODY = {
     "CONTRIBUTING.md": "what CI itself begins with",
     "docs/benchmarks.md": "a quarter of an hour on a machine that does nothing else",
     "docs/writing-a-plugin.md": "tests/contract compiles the same plugin and lets the same program try it",
+    "tests/sites/README.md": "a quarter of an hour for each site; scripts/test runs a part of one",
     "tests/cluster/README.md": "for a look around by hand; the tests there do the same in Python",
 }
 

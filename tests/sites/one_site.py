@@ -72,7 +72,7 @@ def versions(hosts):
             said = ""
         found = re.search(r"\d+\.\d+[\w.+~-]*", said.partition("\t")[2] if name == "PMIx" else said)
         told[name] = found.group() if found else "-"
-    told["kernel"] = platform.release()
+    told["kernel"] = ".".join(platform.release().split(".")[:2])
     return told
 
 
