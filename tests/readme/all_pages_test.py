@@ -9,7 +9,7 @@ import urllib.parse
 import markdown
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-NOT_OURS = ("build", "log")  # what a build and a run make
+NOT_OURS = ("build", "dist", "log")  # what a build and a run make
 
 # Pages that ask to type something, and the test that does; it names the page.
 TYPED_BY = {
@@ -22,6 +22,7 @@ TYPED_BY = {
 TYPED_BY_NOBODY = {
     "CONTRIBUTING.md": "what CI itself begins with",
     "docs/benchmarks.md": "a quarter of an hour on a machine that does nothing else",
+    "docs/portable.md": "compiles everything once more, for two processors",
     "docs/writing-a-plugin.md": "tests/contract compiles the same plugin and lets the same program try it",
     "tests/sites/README.md": "a quarter of an hour for each site; scripts/test runs a part of one",
     "tests/cluster/README.md": "for a look around by hand; the tests there do the same in Python",
