@@ -21,8 +21,6 @@ function(finish_binaries tree found)
     must(strip --strip-unneeded --remove-section=.comment --remove-section=.note ${file})
     if(file MATCHES "\\.so[.0-9]*$")
       file(CHMOD ${file} PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
-      # Where PMIx was when it was built: in Debian the loader finds it without.
-      file(RPATH_REMOVE FILE ${file})
     endif()
   endforeach()
   set(${found} ${binaries} PARENT_SCOPE)

@@ -97,8 +97,7 @@ class Attendant {
     while (const std::optional<MeetingFrame> order = hear()) {
       if (order->word == MeetingWord::Close) return close();
       if (order->word == MeetingWord::Share) {
-        doing("sharing what task 0 gives through " + open_->name());
-        say(MeetingWord::Answer, open_->broadcast(order->bytes));
+        share(order->bytes);
       } else {
         gather(order->bytes, order->word == MeetingWord::GatherBeforeIds);
       }
@@ -123,6 +122,15 @@ class Attendant {
     wait_for_all("have started MPI");
   }
 
+  void share(const std::string& bytes) {
+    const bool is_idle = inner_ && open_ == outer_.get();
+    note(fmt::format(
+        "what task 0 gives goes through {}{}", open_->name(),
+        is_idle ? "; MPI is not opened, for want of NCCL ids or of tasks that have it" : ""));
+    doing("sharing what task 0 gives through " + open_->name());
+    say(MeetingWord::Answer, open_->broadcast(bytes));
+  }
+
   // Empty: let us use it. Otherwise why not.
   std::string word_on_mpi(bool before_ids) const {
     if (!may_have_inner_ || (!before_ids && !order_.must_use_mpi)) return kNotWanted;
@@ -136,7 +144,7 @@ class Attendant {
     if (words.empty()) return true;
     const std::string which =
         fmt::format("{} of the tasks cannot use it, the first on {}", words.size(), words.front());
-    if (order_.must_use_mpi) throw std::runtime_error("MPI was asked for: " + which);
+    if (order_.must_use_mpi) throw std::runtime_error("--bootstrap=mpi: " + which);
     // Where nobody has MPI it is not missed.
     say(words.size() < tasks ? MeetingWord::Remark : MeetingWord::Note,
         "MPI is not used: " + which);

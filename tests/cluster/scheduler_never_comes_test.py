@@ -24,7 +24,7 @@ class NeverComesTest(SchedulerCase):
         return done
 
     def assert_step_and_host(self, done, starter):
-        hosts = re.findall(rf"a task on (n\d) is still asking all tasks through .* after {PATIENCE} s "
+        hosts = re.findall(rf"task \d of 4 on (n\d) is still gathering what the tasks offer through .* after {PATIENCE} s "
                            rf"\(--bootstrap_timeout\); .* or {starter} cannot connect its nodes", done.stderr)
         self.assertTrue(hosts and set(hosts) <= {"n1", "n2", "n4"} and len(set(hosts)) == len(hosts), done.stderr)
 

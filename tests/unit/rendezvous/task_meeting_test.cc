@@ -204,7 +204,7 @@ TEST_F(MpiInPmixTest, IsOpenedWhereItWasAskedForAndMissedWhereItCannotBe) {
   TaskMeeting without(loop_, asked);
   without.open();
   EXPECT_THROW(without.gather("mine"), AlreadyTold);
-  EXPECT_NE(said_.find("MPI was asked for: 1 of the tasks cannot use it"), std::string::npos);
+  EXPECT_NE(said_.find("--bootstrap=mpi: 1 of the tasks cannot use it"), std::string::npos);
 }
 
 TEST_F(MpiInPmixTest, ServesAloneWherePmixIsMissingUnlessThereIsAnotherWay) {
