@@ -16,6 +16,8 @@ from shapes import GOOD, SHAPES, SHORT, SHOWN, Starts, libnccl
 from slurm_cluster import ONLY_V2, SlurmCluster
 from test_hosts import TestHosts
 
+from harness import binary
+
 TESTS = ("start", "plugins", "nccl", "cards", "ending", "signals", "restart", "servers", "never_comes")
 CGROUP_TESTS = ("cgroup", "start", "cards")
 MODULES = {"cgroup": "cgroup_test"}  # the others are of tests/cluster
@@ -95,6 +97,14 @@ def pypi_of_these():
     return pathlib.Path(made.stdout.strip())
 
 
+def why_not():
+    """What the launcher says on a host of this site if it does not even start there; else nothing."""
+    with TestHosts(count=1, share=[pathlib.Path(binary()).parent]) as hosts:
+        run = hosts.run("n1", [binary(), "--version"], cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        said = run.communicate()[0]
+    return said.strip().splitlines()[:1] if run.returncode else None
+
+
 def shapes_on_hosts(words, chosen):
     share = [pathlib.Path(libnccl()).parent] if libnccl() else []
     with tempfile.TemporaryDirectory(prefix="paddle-launch-site-", dir="/var/tmp") as folder, \
@@ -120,6 +130,10 @@ def main(words):
         tests = []
     elif words["tests"]:
         shapes = []
+    reason = why_not()
+    if reason:
+        print(f"tests/sites: this paddle-launch does not start on {words['site']}: {reason[0]}; --prefix names another")
+        return 1
     ran = run_tests(tests)
     made, told = shapes_on_hosts(words, shapes)
     file = pathlib.Path(words["keep"], f"{words['site']}.json")
