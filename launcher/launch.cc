@@ -38,11 +38,17 @@
 namespace paddle_launch {
 namespace {
 
+bool is_on_gpus(const JobSpec& job, const Readiness& ready) {
+  return ready.preparation.offer.card_kind == CardKind::Gpu && !job.check &&
+         job.dry_run == DryRun::No;
+}
+
 Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Machine& here,
          Company& company, const Readiness& ready, const GiftMaker& gift,
          std::vector<std::string>& notices) {
   PodClaim claim = make_claim(job, here, ready.me, company, ready.problem_text);
   if (ready.problem) claim.problem_status = failure_of(ready.problem).status;
+  if (is_on_gpus(job, ready) && job.nccl_ids) company.expect_ids();
   try {
     return meet_the_others(loop, job, env, here, ready.me, company, claim, ready.preparation.offer,
                            gift, notices);
@@ -151,9 +157,8 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
   Rounds rounds = rounds_of(job, company);
   NamedLogs logs(job);
   std::optional<NcclGift> nccl(std::in_place);
-  const bool on_gpus = ready.preparation.offer.card_kind == CardKind::Gpu && !job.check && !is_dry;
+  const bool on_gpus = is_on_gpus(job, ready);
   const Program& program = ready.preparation.program;
-  if (on_gpus && job.nccl_ids) company.expect_ids();
   if (on_gpus && company.group().mine == 0 && ready.me.place == 0) nccl->prepare(job, env, program);
   std::optional<ElasticJob> elastic;
   if (job.elastic) {
