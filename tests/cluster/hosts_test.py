@@ -330,6 +330,16 @@ class SetsTest(Case):
                 again = hosts.output("n1", [here / "hosts", "run", "n2", "hostname"], cwd=here)
                 self.assertEqual(again, "n2\n")
 
+    def test_hosts_may_have_the_files_of_another_root_and_write_over_them(self):
+        with tempfile.TemporaryDirectory(dir="/var/tmp") as shared, TestHosts(count=2, root="/", share=[shared]) as hosts:
+            name = f"/etc/{hosts.name}"
+            hosts.output("n1", ["sh", "-c", f"rm /etc/os-release; touch {name} {shared}/seen"], cwd="/")
+            self.assertEqual(hosts.output("n1", ["sh", "-c", f"cd /etc; ls os-release {name} 2>/dev/null || :"], cwd="/"), f"{name}\n")
+            for place in (pathlib.Path("/"), hosts.path("n2", "/")):
+                self.assertTrue((place / "etc/os-release").exists())
+                self.assertFalse((place / name[1:]).exists())
+            self.assertTrue(pathlib.Path(shared, "seen").exists())
+
     def test_down_kills_what_is_left_and_says_what(self):
         with TestHosts(count=2) as hosts:
             script = "trap '' TERM HUP; echo $$; while :; do sleep 9; done"

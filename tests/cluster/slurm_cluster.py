@@ -64,7 +64,7 @@ SETTINGS = {
 }
 # What Slurm does not know any more, from that version on.
 GONE = {"TaskPlugin": (23, 11), "JobAcctGatherType": (23, 11)}  # "none" is now said by silence
-# Where PADDLE_LAUNCH_TEST_CGROUPS names the library of tests/sites/only_v2.c: each node has cgroups as Slurm wants them.
+# Where PADDLE_LAUNCH_TEST_CGROUPS names the library of sites/only_v2.c: each node has cgroups as Slurm wants them.
 ONLY_V2 = os.environ.get("PADDLE_LAUNCH_TEST_CGROUPS")
 CGROUPS = {"ProctrackType": "proctrack/cgroup", "TaskPlugin": "task/cgroup"}
 CGROUP_CONF = "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\nConstrainDevices=yes\n"

@@ -58,14 +58,14 @@ class TestHosts:
 
     __test__ = False  # for pytest
 
-    def __init__(self, count=4, *, debian_names=False, aliases=(), share=(), subnet=None, name=None):
+    def __init__(self, count=4, *, debian_names=False, aliases=(), share=(), subnet=None, name=None, root=SITE):
         self.name = name or f"test-{os.getpid()}-{next(_numbers)}"
         self._make = ["--count", str(count), "--while", str(os.getpid()), "--json"]
         self._make += ["--debian-names"] if debian_names else []
         self._make += ["--subnet", subnet] if subnet else []
         for alias in aliases:  # "n1=node1.example.com"
             self._make += ["--alias", alias]
-        self._make += ["--root", SITE] if SITE else []
+        self._make += ["--root", root] if root else []
         for path in share:
             self._make += ["--share", str(path)]
         self.state = None

@@ -93,14 +93,16 @@ def run_shapes(starts, shapes, times):
 
 
 def pypi_of_these():
-    made = subprocess.run([pathlib.Path(__file__).with_name("make_pypi")], stdout=subprocess.PIPE, text=True, check=True)
+    made = subprocess.run([pathlib.Path(__file__).with_name("make_pypi")], check=True, text=True,
+                          stdout=subprocess.PIPE)
     return pathlib.Path(made.stdout.strip())
 
 
 def why_not():
     """What the launcher says on a host of this site if it does not even start there; else nothing."""
     with TestHosts(count=1, share=[pathlib.Path(binary()).parent]) as hosts:
-        run = hosts.run("n1", [binary(), "--version"], cwd="/", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        run = hosts.run("n1", [binary(), "--version"], cwd="/", text=True, stdout=subprocess.PIPE,
+                        stderr=subprocess.STDOUT)
         said = run.communicate()[0]
     return said.strip().splitlines()[:1] if run.returncode else None
 

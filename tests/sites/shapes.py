@@ -165,8 +165,8 @@ class Starts:
             env["PATH"] = f"{self.pypi / shape.pypi}/bin:{env['PATH']}"
         front = self.slurm if shape.starter == "srun" else self._mpi(shape)
         try:
-            return front.run([*self._as_user(shape.user), *self._words(shape), *map(str, program)], cwd=self.folder, base=env,
-                             timeout=LIMIT)
+            words = [*self._as_user(shape.user), *self._words(shape), *map(str, program)]
+            return front.run(words, cwd=self.folder, base=env, timeout=LIMIT)
         except AssertionError as problem:
             self._keep(shape, str(problem))
             return None

@@ -53,7 +53,8 @@ def shape_cell(told):
     total = sum(seen.values())
     if set(seen) == {GOOD}:
         return f"ok, {total}"
-    text = f"{seen.get(GOOD, 0)} of {total}; " + ", ".join(f"{count} {how}" for how, count in seen.items() if how != GOOD)
+    bad = ", ".join(f"{count} {how}" for how, count in seen.items() if how != GOOD)
+    text = f"{seen.get(GOOD, 0)} of {total}; {bad}"
     plain = told.get("plain")
     if plain:
         text += f"; plain MPI: {plain.get(GOOD, 0)} of {sum(plain.values())}"
