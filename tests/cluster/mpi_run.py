@@ -35,11 +35,11 @@ class MpiRun(FrontEnd):
             with contextlib.suppress(FileExistsError):
                 hosts.path(host, AGENT).symlink_to(HERE / "mpirun_agent")
         told = self.run([self._mpirun, "--version"], cwd="/").stdout  # "mpirun (Open MPI) 4.1.4"
-        self._version = int(re.search(r"(\d+)\.", told).group(1))
+        self.version = int(re.search(r"(\d+)\.", told).group(1))
 
     def openmpi(self, words, *, per_host=1, options=()):
         """The command that starts so many processes on each host, host by host."""
-        daemons, agent, network = ("--prtemca", "ssh", "prte") if self._version >= 5 else ("--mca", "rsh", "oob_tcp")
+        daemons, agent, network = ("--prtemca", "ssh", "prte") if self.version >= 5 else ("--mca", "rsh", "oob_tcp")
         mca = {"plm": agent, f"plm_{agent}_agent": AGENT, f"{network}_if_include": INTERFACE}
         by = () if "--map-by" in options else ("--map-by", "slot")  # the newer ones take no two of them
         words_of_mca = [word for name, value in mca.items() for word in (daemons, name, value)]

@@ -92,7 +92,8 @@ class MpirunSignalsTest(ScheduledCase):
             job.run.send(number)
         for number, job in jobs.items():
             self.assert_ends(job, 1)  # as mpirun always does then
-            self.assert_told(job.run, "was stopped by SIGTERM")
+            if self.mpi.version < 5:  # later ones may kill launchers before they can say a word
+                self.assert_told(job.run, "was stopped by SIGTERM")
         for job in jobs.values():
             self.assert_saved(job)
 
