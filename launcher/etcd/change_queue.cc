@@ -12,6 +12,14 @@ namespace paddle_launch {
 
 using std::chrono::steady_clock;
 
+namespace {
+
+// Whoever waited behind a change that was never answered has a moment left at best, and would be
+// told of that moment, not of how long it has waited.
+constexpr std::chrono::milliseconds kShortestTry{200};
+
+}  // namespace
+
 ChangeQueue::ChangeQueue(EtcdClient& client, Lease& pod, Lease& job, std::string prefix,
                          ChangeEvents events)
     : client_(client),
@@ -46,7 +54,7 @@ bool ChangeQueue::needs(EtcdLease lease) const {
 
 void ChangeQueue::prepare() {
   if (is_stopped_) return;
-  if (steady_clock::now() >= now_.deadline) {
+  if (steady_clock::now() + kShortestTry >= now_.deadline) {
     return finish(
         {.problem = client_.with_address(fmt::format("no answer in {} s", kToAnswer.count()))});
   }
