@@ -89,7 +89,8 @@ def start_srun(job, chance):
 
 def start_mpirun(job, chance):
     job.nodes = list(HOSTS[:2])
-    mpi = MpiRun(types.SimpleNamespace(names=job.nodes, path=job.ground.hosts.path))
+    hosts = job.ground.hosts
+    mpi = MpiRun(types.SimpleNamespace(name=hosts.name, names=job.nodes, path=hosts.path))
     starter = chance.choice(("openmpi", "hydra"))
     job.joins_statuses = starter == "hydra"
     words = getattr(mpi, starter)([])
