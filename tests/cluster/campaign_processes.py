@@ -120,9 +120,10 @@ class SignalLauncher(OnProcess):
             return Expectation({status} | done | (set() if job.marked("begin") else {KILLED, LOST}))
         if len(job.nodes) == 1 or job.mode == "elastic":
             return Expectation({0}, None, {host: own})
-        # Who is stopped before all have met is missed by the others.
-        early = set() if job.marked("begin") else {LOST}
-        return Expectation({status} | done | early, [None], {host: own})
+        if job.marked("begin"):
+            return Expectation({status} | done, [None], {host: own})
+        # Who is stopped before all have met is missed by the others, or lost in the moment after.
+        return Expectation({status, LOST} | done, None, {host: own})
 
 
 class KillGuard(OnProcess):
