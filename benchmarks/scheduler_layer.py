@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests" / "cluster"), str(ROOT / "tests" / "end_to_end")]
 
 from difference import difference  # noqa: E402
+from libnccl import find_libnccl  # noqa: E402
 from mpi_run import MpiRun, require_openmpi  # noqa: E402
 from reporting import first_line, machine_facts, option_parser, report  # noqa: E402
 from slurm_cluster import SlurmCluster, require_slurm  # noqa: E402
@@ -48,7 +49,8 @@ sys.exit(status)
 """
 
 BARE, MPI, MPI_TCP = "/bin/true", "MPI_Init + MPI_Finalize", "MPI_Init + MPI_Finalize over plain sockets"
-OURS, OURS_PMIX, ALONE = "paddle-launch", "paddle-launch --bootstrap pmix", "paddle-launch --bootstrap solo"
+OURS, OURS_IDS, ALONE = "paddle-launch", "paddle-launch with NCCL ids", "paddle-launch --bootstrap solo"
+JOINED = (OURS, OURS_IDS)
 
 
 class Bench:
@@ -57,16 +59,18 @@ class Bench:
         self.mpi = MpiRun(slurm.inhabited)
         self.folder = pathlib.Path(folder)
         self.launcher = launcher
+        self.nccl = find_libnccl()
         self.program = str(self.folder / "mpi_init")
         (self.folder / "mpi_init.c").write_text(MPI_PROGRAM)
         subprocess.run(["mpicc.openmpi", "-O2", "-o", self.program, self.program + ".c"], check=True)
 
     def words(self, way, per_host, trainer=(NOTHING,)):
-        """What each task runs; one trainer a task."""
+        """What each task runs; one trainer a task. Without cards there are no ids, and so no MPI is opened."""
         def ours(count, *options):
             return [self.launcher, f"--nproc_per_node={count}", f"--log_dir={LOGS}", *options, *trainer]
+        cards = ",".join(map(str, range(per_host)))
         return {BARE: [NOTHING], MPI: [self.program], MPI_TCP: [*AS_THE_PLUGIN, self.program], OURS: ours(per_host),
-                OURS_PMIX: ours(per_host, "--bootstrap=pmix"),
+                OURS_IDS: ours(per_host, f"--gpus={cards}", "--assume_gpus", f"--nccl_lib={self.nccl}"),
                 # Each task is a job of its own, with a log directory of its own.
                 ALONE: ["/bin/sh", "-c", f'exec "$0" --log_dir={LOGS}.$PMIX_RANK "$@"', self.launcher,
                         "--nproc_per_node=1", "--bootstrap=solo", *trainer]}[way]
@@ -91,7 +95,7 @@ class Bench:
 
     def check(self, front_end, per_host, way):
         """That all trainers are in one job, before anything is measured."""
-        if way not in (OURS, OURS_PMIX):
+        if way not in JOINED:
             return
         trainer = ("/bin/sh", "-c", ': >"seen.$PADDLE_TRAINER_ID.$PADDLE_TRAINERS_NUM"')
         self.start(front_end, per_host, self.words(way, per_host, trainer))
@@ -156,7 +160,7 @@ def table(subjects, times, failures):
             row += [ms(statistics.median(wall)), f"{ms(wall[0])}..{ms(wall[-1])}"]
             for other in (BARE, MPI, MPI_TCP):
                 base = walls.get((front_end, per_host, other))
-                is_fair = base and way != other and (other == BARE or way in (OURS, OURS_PMIX))
+                is_fair = base and way != other and (other == BARE or way in JOINED)
                 row.append(difference_cell(wall, base) if is_fair else "")
             row.append(ms(statistics.median(busy for _, busy in times[subject])))
         else:
@@ -180,7 +184,7 @@ def main():
     require_slurm()
     require_openmpi()
     subjects = [(front_end, per_host, way) for front_end in ("srun", "mpirun") for per_host in options.per_host
-                for way in (BARE, MPI, MPI_TCP, OURS, OURS_PMIX, ALONE)]
+                for way in (BARE, MPI, MPI_TCP, OURS, OURS_IDS, ALONE)]
     folder = tempfile.mkdtemp(prefix="scheduler_layer.", dir=SHARED)
     try:
         with TestHosts(HOSTS) as hosts, SlurmCluster(hosts) as slurm:
