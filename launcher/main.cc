@@ -17,9 +17,9 @@
 #include "launcher/run/own_words.h"
 #include "launcher/site/started_together.h"
 #include "launcher/steps/job_orders.h"
-#include "launcher/steps/launch_failure.h"
-#include "launcher/steps/report_file.h"
-#include "launcher/steps/start_environment.h"
+#include "launcher/launch_failure.h"
+#include "launcher/run/report_file.h"
+#include "launcher/site/start_environment.h"
 #include "launcher/tell/job_report.h"
 
 namespace {

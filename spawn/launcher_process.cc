@@ -13,8 +13,8 @@
 #include "launcher/job/start_method.h"
 #include "launcher/launch.h"
 #include "launcher/os/unique_fd.h"
-#include "launcher/steps/launch_failure.h"
-#include "launcher/steps/start_environment.h"
+#include "launcher/launch_failure.h"
+#include "launcher/site/start_environment.h"
 #include "spawn/command.h"
 
 namespace paddle_launch {

@@ -16,7 +16,7 @@
 #include "launcher/site/choose_cards.h"
 #include "launcher/site/find_program.h"
 #include "launcher/site/topology.h"
-#include "launcher/steps/report_file.h"
+#include "launcher/run/report_file.h"
 #include "launcher/steps/server_preparation.h"
 #include "launcher/text/number.h"
 

@@ -27,7 +27,7 @@
 #include "launcher/steps/keeping_step.h"
 #include "launcher/steps/open_store_door.h"
 #include "launcher/steps/opening.h"
-#include "launcher/steps/report_file.h"
+#include "launcher/run/report_file.h"
 #include "launcher/tell/job_report.h"
 #include "launcher/tell/log_lines.h"
 #include "launcher/tell/voice.h"

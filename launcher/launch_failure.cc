@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/steps/launch_failure.h"
+#include "launcher/launch_failure.h"
 
 #include <cerrno>
 #include <string>

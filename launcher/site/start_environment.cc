@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/steps/start_environment.h"
+#include "launcher/site/start_environment.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/steps/end_on_signal.h"
+#include "launcher/run/end_on_signal.h"
 
 #include <csignal>
 #include <exception>
