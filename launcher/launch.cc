@@ -11,8 +11,11 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/launch_failure.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/signals.h"
+#include "launcher/rendezvous/link_checker.h"
+#include "launcher/run/end_on_signal.h"
 #include "launcher/run/own_words.h"
 #include "launcher/site/etcd_files.h"
 #include "launcher/site/machine.h"
@@ -22,16 +25,14 @@
 #include "launcher/steps/claim.h"
 #include "launcher/steps/company.h"
 #include "launcher/steps/elastic_job.h"
-#include "launcher/run/end_on_signal.h"
 #include "launcher/steps/job_gift.h"
-#include "launcher/launch_failure.h"
 #include "launcher/steps/meeting.h"
 #include "launcher/steps/nccl_gift.h"
-#include "launcher/steps/network_check.h"
 #include "launcher/steps/next_meeting.h"
 #include "launcher/steps/planning.h"
 #include "launcher/steps/play.h"
 #include "launcher/steps/readiness.h"
+#include "launcher/tell/check_table.h"
 #include "launcher/tell/rounds_table.h"
 #include "launcher/text/signal_name.h"
 
@@ -76,6 +77,17 @@ int show_assumed_plan(const JobSpec& job, const Environment& env, const Machine&
   return print_plan(
       job,
       plan_pod(job, env, ready.preparation, roster, !around.launched_by.empty(), "").processes);
+}
+
+// --check: the documents' "ping each other first", done for the user. Returns the exit status.
+int check_network(EventLoop& loop, const Met& met, const Machine& here, bool speaks) {
+  const LinkCheck check = LinkChecker(loop, *met.channel, met.roster, here.host_name).run();
+  met.channel->close();
+  // Without its hub every node has a table of its own.
+  const bool is_shown = speaks || check.seen_by >= 0;
+  const bool written = !is_shown || print_out(check_table(check));
+  const int status = check_status(check);
+  return written || status != 0 ? status : kLaunchErrorStatus;
 }
 
 // Whether and how this job may have several rounds.
@@ -171,7 +183,7 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
   Met met = elastic ? elastic->meet({}, make_claim(job, here, ready.me, company, ""),
                                     ready.preparation.offer, gift())
                     : meet(loop, job, env, here, company, ready, gift(), remarks.notices);
-  if (job.check) return {check_network(loop, met, here.host_name, company.speaks())};
+  if (job.check) return {check_network(loop, met, here, company.speaks())};
   for (;;) {
     waiting.reset();
     logs.take(met.gift, ready.preparation);

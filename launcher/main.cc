@@ -14,12 +14,12 @@
 #include "launcher/job/environment.h"
 #include "launcher/job/errors.h"
 #include "launcher/launch.h"
-#include "launcher/run/own_words.h"
-#include "launcher/site/started_together.h"
-#include "launcher/steps/job_orders.h"
 #include "launcher/launch_failure.h"
+#include "launcher/rendezvous/job_orders.h"
+#include "launcher/run/own_words.h"
 #include "launcher/run/report_file.h"
 #include "launcher/site/start_environment.h"
+#include "launcher/site/started_together.h"
 #include "launcher/tell/job_report.h"
 
 namespace {
@@ -56,6 +56,10 @@ void stop_with(pid_t parent) {
   if (getppid() != parent) raise(SIGTERM);
 }
 
+int show(const std::string& text) {
+  return paddle_launch::print_out(text) ? 0 : paddle_launch::kLaunchErrorStatus;
+}
+
 int run(const std::vector<std::string>& argv, pid_t parent) {
   paddle_launch::Environment env = paddle_launch::read_environment(environ);
   paddle_launch::wipe_secrets(environ);
@@ -63,10 +67,10 @@ int run(const std::vector<std::string>& argv, pid_t parent) {
       argv, env, paddle_launch::surroundings(env).may_be_several());
   paddle_launch::drop_secrets(env);
   if (const auto* print = std::get_if<paddle_launch::PrintAndExit>(&command)) {
-    return paddle_launch::print_out(print->text) ? 0 : paddle_launch::kLaunchErrorStatus;
+    return show(print->text);
   }
   if (const auto* order = std::get_if<paddle_launch::JobOrder>(&command)) {
-    return paddle_launch::carry_out(*order);
+    return show(paddle_launch::carry_out(*order));
   }
   const auto& parsed = std::get<paddle_launch::ParsedCommandLine>(command);
   if (parsed.job.stop_with_parent) stop_with(parent);

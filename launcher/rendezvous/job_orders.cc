@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/steps/job_orders.h"
+#include "launcher/rendezvous/job_orders.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +14,6 @@
 #include "launcher/os/clock.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/job_book.h"
-#include "launcher/run/own_words.h"
 #include "launcher/site/etcd_files.h"
 #include "launcher/site/machine.h"
 #include "launcher/tell/job_status.h"
@@ -112,16 +111,14 @@ JobStatus status_of(const JobOrder& order, const JobBook& book) {
   return status;
 }
 
-int print(const std::string& text) { return print_out(text) ? 0 : 1; }
-
-int show_status(const JobOrder& order) {
+std::string status_text(const JobOrder& order) {
   Visit visit(order);
   const JobStatus status = status_of(order, visit.open());
   const std::int64_t now = wall_clock_seconds();
-  return print(order.json ? job_status_json(status, now) : job_status(status, now));
+  return order.json ? job_status_json(status, now) : job_status(status, now);
 }
 
-int scale(const JobOrder& order, const std::string& from) {
+std::string scale(const JobOrder& order, const std::string& from) {
   Visit visit(order);
   const JobBook& book = visit.open();
   const NodeRange range = book.job->nodes;
@@ -133,15 +130,15 @@ int scale(const JobOrder& order, const std::string& from) {
   }
   const std::string before = book.wanted().value_or(range).text();
   visit.put(kScaleKey, write_scale(order.nodes, from));
-  return print(fmt::format("job {}: {} node{} from now on, after {}\n", order.job_id, order.nodes,
-                           order.nodes == 1 ? "" : "s", before));
+  return fmt::format("job {}: {} node{} from now on, after {}\n", order.job_id, order.nodes,
+                     order.nodes == 1 ? "" : "s", before);
 }
 
-int stop(const JobOrder& order, const std::string& from) {
+std::string stop(const JobOrder& order, const std::string& from) {
   Visit visit(order);
   visit.open();
   visit.put(kStopKey, write_stop(from));
-  if (visit.is_gone_within(kToStop)) return print(fmt::format("job {}: stopped\n", order.job_id));
+  if (visit.is_gone_within(kToStop)) return fmt::format("job {}: stopped\n", order.job_id);
   throw NodeMissing(fmt::format(
       "the job {} was told to stop {} s ago and is still there; look at its nodes with --status",
       order.job_id, kToStop.count()));
@@ -149,18 +146,18 @@ int stop(const JobOrder& order, const std::string& from) {
 
 }  // namespace
 
-int carry_out(const JobOrder& order) {
+std::string carry_out(const JobOrder& order) {
   check_etcd_files(order.etcd);
   const std::string from = look_around().host_name;
   switch (order.kind) {
     case JobOrder::Kind::Status:
-      return show_status(order);
+      return status_text(order);
     case JobOrder::Kind::Scale:
       return scale(order, from);
     case JobOrder::Kind::Stop:
       return stop(order, from);
   }
-  return 1;
+  return {};
 }
 
 }  // namespace paddle_launch
