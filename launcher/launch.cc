@@ -13,6 +13,7 @@
 #include "launcher/job/errors.h"
 #include "launcher/launch_failure.h"
 #include "launcher/os/event_loop.h"
+#include "launcher/os/inherited.h"
 #include "launcher/os/signals.h"
 #include "launcher/rendezvous/link_checker.h"
 #include "launcher/run/end_on_signal.h"
@@ -137,9 +138,9 @@ Met meet_for_next_round(const Job& job, Readiness& ready, BetweenRounds between,
 }
 
 // Whatever hangs now hangs before anything was started: a signal ends us at once.
-Readiness get_ready_or_end(const SignalWatch& signals, const JobSpec& job, const Environment& env,
+Readiness get_ready_or_end(const Inherited& inherited, const JobSpec& job, const Environment& env,
                            const Machine& here, Company& company) {
-  const SignalsAsBefore may_end_us(signals);
+  const SignalsAsBefore may_end_us(inherited);
   return get_ready(job, env, here, company);
 }
 
@@ -151,8 +152,7 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
   const Machine here = look_around();
   if (job.elastic) check_etcd_files(job.elastic->etcd);
 
-  // Whoever started us may ignore SIGCHLD; then the kernel would throw away how our children ended.
-  const bool sigchld_was_ignored = is_ignored(SIGCHLD);
+  const Inherited inherited = what_was_inherited();
   signal(SIGCHLD, SIG_DFL);
   SignalWatch signals({SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD});
   EventLoop loop;
@@ -160,11 +160,11 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
                                      "while waiting for the other nodes");
   Company company(loop, job, env, around, here);
   company.gather();
-  Readiness ready = get_ready_or_end(signals, job, env, here, company);
+  Readiness ready = get_ready_or_end(inherited, job, env, here, company);
   const bool is_dry = job.dry_run != DryRun::No;
   if (is_dry && !company.is_scheduled()) return {show_assumed_plan(job, env, here, ready, around)};
 
-  const Job whole{command, env, around, here, loop, signals, sigchld_was_ignored, company};
+  const Job whole{command, env, around, here, loop, signals, inherited, company};
   OpeningRemarks remarks{.notices = command.notices, .warnings = command.warnings};
   Rounds rounds = rounds_of(job, company);
   NamedLogs logs(job);

@@ -31,15 +31,15 @@ SignalWatch::SignalWatch(std::initializer_list<int> signals) {
   }
   sigset_t blocked = wanted;
   for (const int signal : {SIGPIPE, SIGXFSZ, SIGTTIN, SIGTTOU}) sigaddset(&blocked, signal);
-  check(sigprocmask(SIG_BLOCK, &blocked, &mask_at_start_), "sigprocmask");
+  check(sigprocmask(SIG_BLOCK, &blocked, nullptr), "sigprocmask");
   fd_.reset(check(signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK), "signalfd"));
 }
 
-SignalsAsBefore::SignalsAsBefore(const SignalWatch& watch) {
+SignalsAsBefore::SignalsAsBefore(const Inherited& before) {
   sigset_t open;
   sigemptyset(&open);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP}) {
-    if (sigismember(&watch.mask_at_start(), signal) == 0) sigaddset(&open, signal);
+    if (sigismember(&before.mask, signal) == 0) sigaddset(&open, signal);
   }
   sigemptyset(&handled_);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {

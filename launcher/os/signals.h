@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <optional>
 
+#include "launcher/os/inherited.h"
 #include "launcher/os/unique_fd.h"
 
 namespace paddle_launch {
@@ -27,10 +28,8 @@ class SignalWatch {
   // For whoever asks next: it was taken by someone who cannot carry it out. Being blocked, it waits
   // in the descriptor again.
   static void put_back(int signal) { raise(signal); }
-  const sigset_t& mask_at_start() const { return mask_at_start_; }
 
  private:
-  sigset_t mask_at_start_{};
   UniqueFd fd_;
 };
 
@@ -39,7 +38,8 @@ class SignalWatch {
 // kernel drops every signal that has no handler.
 class SignalsAsBefore {
  public:
-  explicit SignalsAsBefore(const SignalWatch& watch);
+  // What was blocked then stays blocked.
+  explicit SignalsAsBefore(const Inherited& before);
   SignalsAsBefore(const SignalsAsBefore&) = delete;
   SignalsAsBefore& operator=(const SignalsAsBefore&) = delete;
   ~SignalsAsBefore();

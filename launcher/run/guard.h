@@ -3,15 +3,14 @@
 // how each ended, and stops them on order, or by itself when the launcher is gone.
 #pragma once
 
-#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <chrono>
-#include <csignal>
 #include <string>
 #include <vector>
 
 #include "launcher/job/plan.h"
+#include "launcher/os/inherited.h"
 #include "launcher/os/unique_fd.h"
 #include "launcher/run/guard_wire.h"
 
@@ -34,9 +33,7 @@ struct GuardSettings {
   std::vector<PodFile> files{};
   bool own_session = true;     // false: a trainer needs the terminal, which belongs to our session
   bool lend_terminal = false;  // the trainer with stdin becomes the terminal's foreground group
-  sigset_t mask{};             // what trainers get back
-  bool ignore_sigchld = false;
-  rlimit open_files{};
+  Inherited inherited{};       // what trainers get back
   std::vector<std::string>
       start_lines;              // the first line of each log, in the order of the processes
   std::string remove_at_end{};  // a file that has served when the last process is gone

@@ -240,9 +240,7 @@ bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string
                              .error_fd = log ? log.get() : console_errors_.get(),
                              .cpus = cpus.get(),
                              .cpus_size = cpus.size(),
-                             .mask = settings_.mask,
-                             .open_files = settings_.open_files,
-                             .ignore_sigchld = settings_.ignore_sigchld,
+                             .inherited = settings_.inherited,
                              .take_terminal = settings_.lend_terminal && spec.has_stdin};
   const StartResult result = start(index, request);
   if (result.error != 0) {

@@ -41,7 +41,8 @@ struct Shared {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kNotExecuted);
   if (request.cpus != nullptr) sched_setaffinity(0, request.cpus_size, request.cpus);
-  if (request.open_files.rlim_max != 0) setrlimit(RLIMIT_NOFILE, &request.open_files);
+  const rlimit& open_files = request.inherited.open_files;
+  if (open_files.rlim_max != 0) setrlimit(RLIMIT_NOFILE, &open_files);
   if (request.take_terminal) tcsetpgrp(request.stdin_fd, getpid());
   dup2(request.stdin_fd, STDIN_FILENO);
   dup2(request.output_fd, STDOUT_FILENO);
@@ -50,8 +51,8 @@ struct Shared {
 
 // What the launcher changed for itself.
 [[gnu::no_sanitize("address", "undefined")]] void give_back_signals(const StartRequest& request) {
-  if (request.ignore_sigchld) signal(SIGCHLD, SIG_IGN);
-  sigprocmask(SIG_SETMASK, &request.mask, nullptr);
+  if (request.inherited.ignores_sigchld) signal(SIGCHLD, SIG_IGN);
+  sigprocmask(SIG_SETMASK, &request.inherited.mask, nullptr);
 }
 
 // As above.

@@ -5,16 +5,15 @@
 #pragma once
 
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/types.h>
 
-#include <csignal>
 #include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "launcher/job/start_method.h"
+#include "launcher/os/inherited.h"
 
 namespace paddle_launch {
 
@@ -27,10 +26,8 @@ struct StartRequest {
   int error_fd = -1;  // the same one where both go into a log
   const cpu_set_t* cpus = nullptr;
   std::size_t cpus_size = 0;
-  sigset_t mask{};
-  rlimit open_files{};          // all zero: as it is
-  bool ignore_sigchld = false;  // as it was for us
-  bool take_terminal = false;   // its group becomes the terminal's foreground group
+  Inherited inherited{};
+  bool take_terminal = false;  // its group becomes the terminal's foreground group
 };
 
 // The CPUs of a process, as the kernel takes them; none where there are none.

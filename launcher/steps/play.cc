@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/launch_failure.h"
+#include "launcher/run/end_on_signal.h"
 #include "launcher/run/own_words.h"
 #include "launcher/run/pre_hook.h"
-#include "launcher/run/end_on_signal.h"
-#include "launcher/launch_failure.h"
 #include "launcher/steps/planning.h"
 #include "launcher/tell/dry_run.h"
 #include "launcher/tell/rounds_table.h"
@@ -95,9 +95,9 @@ RoundEnd play(const Job& job, const Readiness& ready, const Met& met, OpeningRem
   const int node = static_cast<int>(met.roster.mine);
   try {
     run_hook(job, plan, remarks);
-    return run_round({job.loop, job.signals, job.sigchld_was_ignored, *met.channel, node,
+    return run_round({job.loop, job.signals, job.inherited, *met.channel, node,
                       job.company.speaks(), job.around.step.has_value(), rounds},
-                     spec, job.env, job.here, plan, remarks, ready.preparation.open_files_given);
+                     spec, job.env, job.here, plan, remarks);
   } catch (const StoppedBySignal& stopped) {
     withdraw(*met.channel, cause_of(Interrupted{stopped.signal}, plan.processes, node));
     throw;

@@ -6,6 +6,7 @@
 #include "launcher/job/environment.h"
 #include "launcher/job/surroundings.h"
 #include "launcher/os/event_loop.h"
+#include "launcher/os/inherited.h"
 #include "launcher/os/signals.h"
 #include "launcher/rendezvous/rendezvous.h"
 #include "launcher/site/machine.h"
@@ -25,7 +26,7 @@ struct Job {
   const Machine& here;
   EventLoop& loop;
   SignalWatch& signals;
-  bool sigchld_was_ignored = false;
+  const Inherited& inherited;
   Company& company;
 };
 

@@ -11,12 +11,13 @@
 #include "launcher/job/errors.h"
 #include "launcher/job/pod.h"
 #include "launcher/os/files.h"
+#include "launcher/os/inherited.h"
 #include "launcher/os/side_process.h"
 #include "launcher/run/log_directory.h"
+#include "launcher/run/report_file.h"
 #include "launcher/site/choose_cards.h"
 #include "launcher/site/find_program.h"
 #include "launcher/site/topology.h"
-#include "launcher/run/report_file.h"
 #include "launcher/steps/server_preparation.h"
 #include "launcher/text/number.h"
 
@@ -43,17 +44,6 @@ PodOffer make_offer(const std::string& host, const ChosenCards& chosen,
     offer.trainers.push_back({.cards = std::move(cards[i]), .port = ports.trainers.at(i)});
   }
   return offer;
-}
-
-// Port locks, logs and sockets of large pods need more descriptors than the usual soft limit
-// allows. Returns what trainers are to get back; all zero when nothing was changed.
-rlimit raise_open_files() {
-  rlimit given{};
-  if (getrlimit(RLIMIT_NOFILE, &given) != 0 || given.rlim_cur == given.rlim_max) return {};
-  rlimit raised = given;
-  raised.rlim_cur = given.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &raised);
-  return given;
 }
 
 std::vector<std::string> cpu_warning(const Machine& here, std::size_t processes,
@@ -147,7 +137,7 @@ Preparation prepare_files(const JobSpec& job, const Environment& env, bool is_aw
     ready.log_dir = absolute_directory(is_named ? std::string(kParentOfNamedLogs) : job.log_dir);
   }
   if (job.report) check_report_file(*job.report);
-  ready.open_files_given = raise_open_files();
+  raise_open_files();
   if (is_awaited && job.dry_run == DryRun::No && !job.check && !ready.log_dir.empty()) {
     look_at_log_directory(ready.log_dir);
   }

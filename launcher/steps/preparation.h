@@ -3,8 +3,6 @@
 // and ports.
 #pragma once
 
-#include <sys/resource.h>
-
 #include <string>
 #include <vector>
 
@@ -27,7 +25,6 @@ struct Preparation {
   std::vector<std::vector<int>> cpus{};  // --bind: of each trainer
   CardsOfNode cards{};                   // in a job with parameter servers: for the workers
   PortLease ports{};
-  rlimit open_files_given{};
   std::vector<std::string> warnings{};
 };
 

@@ -2,7 +2,6 @@
 #include "launcher/steps/round.h"
 
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include "launcher/run/console.h"
 #include "launcher/run/log_directory.h"
 #include "launcher/run/own_words.h"
+#include "launcher/run/report_file.h"
 #include "launcher/run/terminal.h"
 #include "launcher/site/kernel_facts.h"
 #include "launcher/steps/acts.h"
@@ -27,7 +27,6 @@
 #include "launcher/steps/keeping_step.h"
 #include "launcher/steps/open_store_door.h"
 #include "launcher/steps/opening.h"
-#include "launcher/run/report_file.h"
 #include "launcher/tell/job_report.h"
 #include "launcher/tell/log_lines.h"
 #include "launcher/tell/voice.h"
@@ -91,8 +90,7 @@ GuardSettings guard_settings(const JobTies& ties, const JobSpec& job, const PodP
           .is_named =
               job.log_dir == kNamedLogs && plan.first_on_node && !plan.log_dir.empty() && is_first,
           .files = shared_files(plan),
-          .mask = ties.signals.mask_at_start(),
-          .ignore_sigchld = ties.sigchld_was_ignored,
+          .inherited = ties.inherited,
           .start_lines = {},
           .remove_at_end = plan.log_dir.empty() ? plan.backup_path : ""};
 }
@@ -231,8 +229,7 @@ RoundEnd see_through(Stage& stage, const JobSpec& job, const PodPlan& plan, Stop
 }  // namespace
 
 RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& env,
-                   const Machine& here, const PodPlan& plan, const OpeningRemarks& remarks,
-                   const rlimit& open_files_given) {
+                   const Machine& here, const PodPlan& plan, const OpeningRemarks& remarks) {
   const ProcessPlan& processes = plan.processes;
   const SteadyTime started = std::chrono::steady_clock::now();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -252,7 +249,6 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
   GuardSettings settings = guard_settings(ties, job, plan);
   settings.own_session = !lends_terminal;
   settings.lend_terminal = lends_terminal;
-  settings.open_files = open_files_given;
   settings.start_lines = start_lines;
   Guard guard(processes, settings);
   // Read while the guard is busy: the kernel takes its time for this file.

@@ -2,12 +2,11 @@
 // One round, from the prepared log directory to the last word on the console.
 #pragma once
 
-#include <sys/resource.h>
-
 #include "launcher/channel/job_channel.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
 #include "launcher/os/event_loop.h"
+#include "launcher/os/inherited.h"
 #include "launcher/os/signals.h"
 #include "launcher/plan/pod_plan.h"
 #include "launcher/site/machine.h"
@@ -20,7 +19,7 @@ namespace paddle_launch {
 struct JobTies {
   EventLoop& loop;
   SignalWatch& signals;
-  bool sigchld_was_ignored = false;  // when we were started: trainers are to find it so
+  const Inherited& inherited;
   JobChannel& channel;
   int node = 0;                            // its place in the roster
   bool speaks = true;                      // false: another pod has the console that they share
@@ -36,9 +35,7 @@ struct RoundEnd {
   JobVerdict verdict{};             // of the last round
 };
 
-// Trainers get back the limit on open files that we were given.
 RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& env,
-                   const Machine& here, const PodPlan& plan, const OpeningRemarks& remarks,
-                   const rlimit& open_files_given);
+                   const Machine& here, const PodPlan& plan, const OpeningRemarks& remarks);
 
 }  // namespace paddle_launch

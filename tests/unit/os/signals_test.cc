@@ -46,13 +46,20 @@ void block(int signal) {
   sigprocmask(SIG_BLOCK, &one, nullptr);
 }
 
-TEST(SignalWatch, RemembersTheMaskItFound) {
+TEST(WhatWasInherited, IsTheMaskTheIgnoredSigchldAndTheLimitOnOpenFiles) {
   EXPECT_EQ(in_a_process_of_its_own([] {
               block(SIGUSR2);
-              const SignalWatch watch({SIGTERM});
-              const sigset_t& before = watch.mask_at_start();
-              return sigismember(&before, SIGUSR2) == 1 && sigismember(&before, SIGTERM) == 0 ? 0
-                                                                                              : 1;
+              signal(SIGCHLD, SIG_IGN);
+              rlimit limit{};
+              getrlimit(RLIMIT_NOFILE, &limit);
+              limit.rlim_cur = 64;
+              setrlimit(RLIMIT_NOFILE, &limit);
+              const Inherited found = what_was_inherited();
+              return sigismember(&found.mask, SIGUSR2) == 1 &&
+                             sigismember(&found.mask, SIGTERM) == 0 && found.ignores_sigchld &&
+                             found.open_files.rlim_cur == 64
+                         ? 0
+                         : 1;
             }),
             0);
 }
@@ -68,15 +75,17 @@ TEST(SignalWatch, ASignalThatIsPutBackCanBeTakenAgain) {
 
 TEST(SignalsAsBefore, LetASignalEndTheProcessAtOnceAndOnlyMeanwhile) {
   EXPECT_EQ(in_a_process_of_its_own([] {
+              const Inherited before = what_was_inherited();
               const SignalWatch watch({SIGTERM});
-              const SignalsAsBefore open(watch);
+              const SignalsAsBefore open(before);
               raise(SIGTERM);
               return 1;
             }),
             128 + SIGTERM);
   EXPECT_EQ(in_a_process_of_its_own([] {
+              const Inherited before = what_was_inherited();
               SignalWatch watch({SIGTERM});
-              { const SignalsAsBefore open(watch); }
+              { const SignalsAsBefore open(before); }
               raise(SIGTERM);
               return watch.next() == SIGTERM ? 0 : 1;
             }),
@@ -86,8 +95,9 @@ TEST(SignalsAsBefore, LetASignalEndTheProcessAtOnceAndOnlyMeanwhile) {
 TEST(SignalsAsBefore, KeepASignalBlockedThatWasBlocked) {
   EXPECT_EQ(in_a_process_of_its_own([] {
               block(SIGTERM);
+              const Inherited before = what_was_inherited();
               const SignalWatch watch({SIGTERM});
-              const SignalsAsBefore open(watch);
+              const SignalsAsBefore open(before);
               raise(SIGTERM);
               return 0;
             }),

@@ -2,8 +2,6 @@
 // The plan of a pod whose processes are lines of shell, with logs in a temporary directory.
 #pragma once
 
-#include <sys/resource.h>
-
 #include <filesystem>
 #include <string>
 
@@ -20,8 +18,7 @@ class SmallPod {
     plan_.argv = {"sh", "-c", "cd " + folder_.string() + "; eval \"$DO\""};
     plan_.inherited = {{"PATH", "/usr/bin:/bin"}};
     settings_.grace = std::chrono::milliseconds(2000);
-    sigemptyset(&settings_.mask);
-    getrlimit(RLIMIT_NOFILE, &settings_.open_files);
+    settings_.inherited = what_was_inherited();
   }
   SmallPod(const SmallPod&) = delete;
   SmallPod& operator=(const SmallPod&) = delete;

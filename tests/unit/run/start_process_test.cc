@@ -19,14 +19,13 @@ StartResult run(const char* program, std::vector<std::string> arguments) {
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  StartRequest request{.program = program,
-                       .argv = argv.data(),
-                       .env = environ,
-                       .stdin_fd = null,
-                       .output_fd = null,
-                       .error_fd = null};
-  sigemptyset(&request.mask);
-  getrlimit(RLIMIT_NOFILE, &request.open_files);
+  const StartRequest request{.program = program,
+                             .argv = argv.data(),
+                             .env = environ,
+                             .stdin_fd = null,
+                             .output_fd = null,
+                             .error_fd = null,
+                             .inherited = what_was_inherited()};
   const StartResult result = start_process(request);
   close(null);
   return result;
