@@ -2,6 +2,7 @@
 """What tests/sites/run starts for each site, in the environment of that site: the tests, then the shapes. Results go
 into one file a site, and what was not run this time stays there as it was."""
 
+import collections
 import datetime
 import json
 import pathlib
@@ -142,7 +143,13 @@ def main(words):
     known = json.loads(file.read_text()) if file.exists() else {"tests": {}, "shapes": {}}
     known["versions"] = made
     known["tests"].update(ran)
-    known["shapes"].update(told)
+    for shape, one in told.items():
+        if words["add"]:
+            for count in ("seen", "plain"):
+                before = known["shapes"].get(shape, {}).get(count)
+                if before:
+                    one[count] = collections.Counter(before) + collections.Counter(one.get(count))
+        known["shapes"][shape] = one
     known["date"] = datetime.date.today().isoformat()
     file.write_text(json.dumps(known, indent=1) + "\n")
     good = all(not one["bad"] for one in ran.values()) and all(set(one["seen"]) == {GOOD} for one in told.values())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table site × shape, from the results that tests/sites/run keeps, and docs/tested-with.md made of it."""
+"""The table site × shape, from the results that tests/sites/run keeps, and docs/tested-with.md made of it. What the page
+is made of stays in seen.json, since nobody runs everything at once."""
 
 import json
 
@@ -14,7 +15,7 @@ REASONS = dict.fromkeys([("sid", name) for name in (
 
 PAGE = """# Tested with
 
-What `tests/sites/run all --write` saw, and wrote here: the same tests and the same starts on clusters of four nodes with
+What `tests/sites/run all --write` saw, and wrote here, with what it saw earlier: the same tests and the same starts on clusters of four nodes with
 four stand-ins of cards each, made of four Debian releases. All hosts of a run share one machine and its kernel.
 
 ## Versions
@@ -107,5 +108,14 @@ def text(folder):
     return "\n\n".join(filter(None, parts(sites).values())) + "\n" if sites else ""
 
 
-def write(folder, page):
-    page.write_text(PAGE.format(**parts(load(folder))))
+def merged(old, new):
+    """Of one site: what was run again is new, the rest stays."""
+    return {**old, **new, **{kind: {**old.get(kind, {}), **new[kind]} for kind in ("tests", "shapes")}}
+
+
+def write(folder, seen, page):
+    known = json.loads(seen.read_text()) if seen.exists() else {}
+    known.update({site: merged(known.get(site, {}), told) for site, told in load(folder).items()})
+    sites = {site: known[site] for site in RELEASES if site in known}
+    seen.write_text(json.dumps(sites, indent=1) + "\n")
+    page.write_text(PAGE.format(**parts(sites)))
