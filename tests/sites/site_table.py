@@ -15,8 +15,9 @@ REASONS = dict.fromkeys([("sid", name) for name in (
 
 PAGE = """# Tested with
 
-What `tests/sites/run all --write` saw, and wrote here, with what it saw earlier: the same tests and the same starts on clusters of four nodes with
-four stand-ins of cards each, made of four Debian releases. All hosts of a run share one machine and its kernel.
+What `tests/sites/run --write` saw, this time and earlier, and wrote here: the same tests and the same starts on clusters
+of four nodes with four stand-ins of cards each, made of four Debian releases. All hosts of a run share one machine and
+its kernel.
 
 ## Versions
 
