@@ -26,10 +26,10 @@
 #include "launcher/steps/claim.h"
 #include "launcher/steps/company.h"
 #include "launcher/steps/elastic_job.h"
-#include "launcher/steps/job_gift.h"
 #include "launcher/steps/meeting.h"
-#include "launcher/steps/nccl_gift.h"
+#include "launcher/steps/nccl_id_maker.h"
 #include "launcher/steps/next_meeting.h"
+#include "launcher/steps/payload.h"
 #include "launcher/steps/planning.h"
 #include "launcher/steps/play.h"
 #include "launcher/steps/readiness.h"
@@ -46,14 +46,14 @@ bool is_on_gpus(const JobSpec& job, const Readiness& ready) {
 }
 
 Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Machine& here,
-         Company& company, const Readiness& ready, const GiftMaker& gift,
+         Company& company, const Readiness& ready, const PayloadMaker& payload,
          std::vector<std::string>& notices) {
   PodClaim claim = make_claim(job, here, ready.me, company, ready.problem_text);
   if (ready.problem) claim.problem_status = failure_of(ready.problem).status;
   if (is_on_gpus(job, ready) && job.nccl_ids) company.expect_ids();
   try {
     return meet_the_others(loop, job, env, here, ready.me, company, claim, ready.preparation.offer,
-                           gift, notices);
+                           payload, notices);
   } catch (const StoppedBySignal&) {
     throw;
   } catch (const std::exception&) {
@@ -116,7 +116,7 @@ void show_rounds(const Rounds& rounds) {
 
 // To the roster of the next round. What hinders this pod ends the job for all, if it needs all.
 Met meet_for_next_round(const Job& job, Readiness& ready, BetweenRounds between,
-                        ElasticJob* elastic, const GiftMaker& gift) {
+                        ElasticJob* elastic, const PayloadMaker& payload) {
   const JobSpec& spec = job.command.job;
   const auto tell = [&](int status, const std::string& why) {
     if (elastic == nullptr) tell_the_others(job.loop, between.connections, status, why);
@@ -133,8 +133,8 @@ Met meet_for_next_round(const Job& job, Readiness& ready, BetweenRounds between,
   }
   const PodClaim claim = make_claim(spec, job.here, ready.me, job.company, "");
   const PodOffer& offer = ready.preparation.offer;
-  if (elastic != nullptr) return elastic->meet(std::move(between), claim, offer, gift);
-  return meet_again(job.loop, spec, job.company, std::move(between), claim, offer, gift);
+  if (elastic != nullptr) return elastic->meet(std::move(between), claim, offer, payload);
+  return meet_again(job.loop, spec, job.company, std::move(between), claim, offer, payload);
 }
 
 // Whatever hangs now hangs before anything was started: a signal ends us at once.
@@ -168,7 +168,7 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
   OpeningRemarks remarks{.notices = command.notices, .warnings = command.warnings};
   Rounds rounds = rounds_of(job, company);
   NamedLogs logs(job);
-  std::optional<NcclGift> nccl(std::in_place);
+  std::optional<NcclIdMaker> nccl(std::in_place);
   const bool on_gpus = is_on_gpus(job, ready);
   const Program& program = ready.preparation.program;
   if (on_gpus && company.group().mine == 0 && ready.me.place == 0) nccl->prepare(job, env, program);
@@ -177,16 +177,16 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
     elastic.emplace(loop, job, env, here, ready.me, remarks.notices);
     rounds.watch = elastic->watch();
   }
-  const auto gift = [&] {
-    return logs.maker(ready.preparation, on_gpus ? nccl->maker(job, env, program) : GiftMaker());
+  const auto payload = [&] {
+    return logs.maker(ready.preparation, on_gpus ? nccl->maker(job, env, program) : PayloadMaker());
   };
   Met met = elastic ? elastic->meet({}, make_claim(job, here, ready.me, company, ""),
-                                    ready.preparation.offer, gift())
-                    : meet(loop, job, env, here, company, ready, gift(), remarks.notices);
+                                    ready.preparation.offer, payload())
+                    : meet(loop, job, env, here, company, ready, payload(), remarks.notices);
   if (job.check) return {check_network(loop, met, here, company.speaks())};
   for (;;) {
     waiting.reset();
-    logs.take(met.gift, ready.preparation);
+    logs.take(met.payload, ready.preparation);
     const RoundEnd end = play(whole, ready, met, std::exchange(remarks, {}), rounds);
     if (!end.next) {
       if (elastic) elastic->leave(met.channel->is_hub() && !end.leaves);
@@ -199,7 +199,7 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
     if (end.is_asked_to_end) end_by_signal(whole, between, end.status - kSignalBase);
     try {
       met = meet_for_next_round(whole, ready, std::move(between), elastic ? &*elastic : nullptr,
-                                gift());
+                                payload());
     } catch (...) {
       if (company.speaks()) show_rounds(rounds);
       throw;

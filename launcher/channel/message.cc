@@ -81,7 +81,7 @@ void fields(Wire& wire, Of<Wire, RosterMessage>& message) {
   wire.number(message.hub, kRanks);
   wire.packed(message.packed_pods);
   wire.texts(message.warnings, kText);
-  wire.packed(message.gift);
+  wire.packed(message.payload);
   fields(wire, message.round);
   fields(wire, message.ticket);
 }

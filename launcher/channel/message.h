@@ -46,7 +46,7 @@ struct RosterMessage {
   int hub = 0;  // the hub's own place
   std::string packed_pods{};
   std::vector<std::string> warnings{};
-  std::string gift{};  // what the first pod has for everyone
+  std::string payload{};  // what the first pod has for everyone
   RoundState round{};
   Ticket ticket{};
   bool operator==(const RosterMessage&) const = default;

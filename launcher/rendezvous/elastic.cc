@@ -56,7 +56,7 @@ void Elastic::throw_if_stopped() const {
 }
 
 Met Elastic::meet(Connections connections, PodClaim claim, PodOffer offer, const NextRound& next,
-                  int before, const GiftMaker& gift) {
+                  int before, const PayloadMaker& payload) {
   began_ = EventLoop::Clock::now();
   offer.host = host_;
   claim.round = next.state.number - 1;
@@ -69,7 +69,7 @@ Met Elastic::meet(Connections connections, PodClaim claim, PodOffer offer, const
     offer.name = register_->name();
     const OfferMessage mine = offer_message(claim, offer);
     const bool leads = connections.hub != nullptr;
-    auto met = leads ? gather(std::exchange(connections, {}), mine, next, before, gift)
+    auto met = leads ? gather(std::exchange(connections, {}), mine, next, before, payload)
                      : join(std::exchange(connections, {}), mine);
     register_->on_change({});
     register_->keep_name(true);
@@ -115,7 +115,7 @@ GatheringSettings Elastic::gathering_settings(const RoundState& round, ElasticRu
 }
 
 std::optional<Met> Elastic::gather(Connections connections, OfferMessage mine,
-                                   const NextRound& next, int before, const GiftMaker& gift) {
+                                   const NextRound& next, int before, const PayloadMaker& payload) {
   RoundState round = next.state;
   if (const auto& last = register_->book().round) {
     round.number = std::max(round.number, last->state.number + 1);
@@ -138,7 +138,7 @@ std::optional<Met> Elastic::gather(Connections connections, OfferMessage mine,
   });
   std::optional<Met> met;
   try {
-    met = gathering.run(gift);
+    met = gathering.run(payload);
   } catch (...) {
     if (gathering.is_refused()) register_->leave(true);
     throw;

@@ -39,7 +39,7 @@ class Elastic {
 
   // `before`: the number of nodes of the last round that this pod was in; 0: none.
   Met meet(Connections connections, PodClaim claim, PodOffer offer, const NextRound& next,
-           int before, const GiftMaker& gift);
+           int before, const PayloadMaker& payload);
 
   JobRegister& job() { return *register_; }
 
@@ -51,7 +51,7 @@ class Elastic {
   std::unique_ptr<Link> dial(const BookedPod& hub);
   void take_dial_failure(const BookedPod& hub, const DialFailure& failure);
   std::optional<Met> gather(Connections connections, OfferMessage mine, const NextRound& next,
-                            int before, const GiftMaker& gift);
+                            int before, const PayloadMaker& payload);
   std::optional<Met> join(Connections connections, OfferMessage mine);
   ElasticRule rule(int before, bool has_settled, RoundState round);
   GatheringSettings gathering_settings(const RoundState& round, ElasticRule rule);

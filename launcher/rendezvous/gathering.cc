@@ -38,7 +38,7 @@ Gathering::Gathering(EventLoop& loop, GatheringSettings settings, Connections co
        .remark = settings_.remark});
 }
 
-std::optional<Met> Gathering::run(const GiftMaker& gift) {
+std::optional<Met> Gathering::run(const PayloadMaker& payload) {
   take_news();
   ticking_.set(kTick, [this] { tick(); });
   consider();
@@ -57,7 +57,7 @@ std::optional<Met> Gathering::run(const GiftMaker& gift) {
   }
   if (given_up_) return std::nullopt;
   keep_latecomers();
-  return give_roster(std::move(hub_), *complete_, std::move(*roster_), gift);
+  return give_roster(std::move(hub_), *complete_, std::move(*roster_), payload);
 }
 
 // What happened since the last round: who went may have said why before.

@@ -62,7 +62,7 @@ class Gathering {
 
   // None: give_up() was called, and everyone who had come is turned away to look for another hub.
   // Throws what throw_refusal() does when there will be no round.
-  std::optional<Met> run(const GiftMaker& gift);
+  std::optional<Met> run(const PayloadMaker& payload);
 
   // Something outside has changed: look again.
   void look_again() { consider(); }

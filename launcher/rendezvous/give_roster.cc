@@ -47,14 +47,15 @@ Roster make_roster(const Hub& hub, CompleteMeeting& meeting) {
 }
 
 Met give_roster(std::unique_ptr<Hub> hub, const CompleteMeeting& meeting, Roster roster,
-                const GiftMaker& gift) {
+                const PayloadMaker& payload) {
   const std::uint32_t reached_at = address_of_most(*hub, meeting);
-  RosterMessage message{.mine = 0,
-                        .hub = static_cast<int>(roster.mine),
-                        .packed_pods = pack_pods(roster.pods, meeting.mine.claim.ips),
-                        .warnings = oddities(meeting.mine, meeting.offers),
-                        .gift = gift ? gift(trainers_of(roster), reached_at) : std::string(),
-                        .round = meeting.round};
+  RosterMessage message{
+      .mine = 0,
+      .hub = static_cast<int>(roster.mine),
+      .packed_pods = pack_pods(roster.pods, meeting.mine.claim.ips),
+      .warnings = oddities(meeting.mine, meeting.offers),
+      .payload = payload ? payload(trainers_of(roster), reached_at) : std::string(),
+      .round = meeting.round};
   hub->void_tickets();
   for (const auto& [member, place] : meeting.places) {
     message.mine = place;
@@ -66,7 +67,7 @@ Met give_roster(std::unique_ptr<Hub> hub, const CompleteMeeting& meeting, Roster
   return {.roster = std::move(roster),
           .channel = std::move(channel),
           .warnings = std::move(message.warnings),
-          .gift = std::move(message.gift),
+          .payload = std::move(message.payload),
           .round = meeting.round};
 }
 

@@ -28,7 +28,7 @@ struct CompleteMeeting {
 // The roster as all will have it.
 Roster make_roster(const Hub& hub, CompleteMeeting& meeting);
 Met give_roster(std::unique_ptr<Hub> hub, const CompleteMeeting& meeting, Roster roster,
-                const GiftMaker& gift);
+                const PayloadMaker& payload);
 
 // None: it makes no sense. Names, cards and ports of the reader's own are as it knows them.
 std::optional<Roster> read_roster(const RosterMessage& message, const std::vector<std::string>& ips,

@@ -52,7 +52,7 @@ HubMeeting::HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd li
   if (!ports_taken.empty()) knocker_.knock(mine_.offer.host, std::move(ports_taken));
 }
 
-Met HubMeeting::run(const GiftMaker& gift) {
+Met HubMeeting::run(const PayloadMaker& payload) {
   if (!claim_.problem.empty()) {
     const std::string text = fmt::format("{}: {}", node_name(mine_), claim_.problem);
     refuse({.status = status_of(claim_), .node = 0, .text = text}, kForLatecomers);
@@ -64,7 +64,7 @@ Met HubMeeting::run(const GiftMaker& gift) {
     // Those who heard the refusal were faster, and srun or mpirun stops the others; all was said.
     if (!has_told_for_all()) throw;
   }
-  if (!refusal_) return complete(gift);
+  if (!refusal_) return complete(payload);
   if (has_told_for_all()) throw AlreadyTold{refusal_->status};
   throw_refusal(*refusal_);
 }

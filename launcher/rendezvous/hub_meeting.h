@@ -27,7 +27,7 @@ class HubMeeting {
              const PodOffer& mine, std::vector<int> ports_taken);
 
   // Throws LaunchError or NodeMissing when there will be no job.
-  Met run(const GiftMaker& gift);
+  Met run(const PayloadMaker& payload);
 
  private:
   static constexpr int kMyself = -1;  // in place of a member's number
@@ -50,7 +50,7 @@ class HubMeeting {
   std::vector<std::string> missing_names() const;
   void knock();
 
-  Met complete(const GiftMaker& gift);
+  Met complete(const PayloadMaker& payload);
   std::map<int, int> places() const;
 
   EventLoop& loop_;

@@ -26,13 +26,13 @@ std::map<int, int> HubMeeting::places() const {
   return places;
 }
 
-Met HubMeeting::complete(const GiftMaker& gift) {
+Met HubMeeting::complete(const PayloadMaker& payload) {
   CompleteMeeting meeting{
       .places = places(), .offers = arrived_, .mine = mine_, .node_of = settings_.node_of};
   meeting.my_place = meeting.places.at(kMyself);
   meeting.places.erase(kMyself);
   Roster roster = make_roster(*hub_, meeting);
-  return give_roster(std::move(hub_), meeting, std::move(roster), gift);
+  return give_roster(std::move(hub_), meeting, std::move(roster), payload);
 }
 
 }  // namespace paddle_launch

@@ -67,7 +67,7 @@ std::optional<Met> Joining::run() {
   return Met{.roster = std::move(*roster),
              .channel = std::move(channel),
              .warnings = std::move(roster_->warnings),
-             .gift = std::move(roster_->gift),
+             .payload = std::move(roster_->payload),
              .round = roster_->round};
 }
 

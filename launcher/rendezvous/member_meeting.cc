@@ -66,7 +66,7 @@ Met MemberMeeting::run() {
   return {.roster = std::move(*roster_),
           .channel = std::move(channel),
           .warnings = std::move(warnings_),
-          .gift = std::move(gift_),
+          .payload = std::move(payload_),
           .round = round_};
 }
 
@@ -158,7 +158,7 @@ void MemberMeeting::take_roster(const RosterMessage& message) {
     return;
   }
   warnings_ = message.warnings;
-  gift_ = message.gift;
+  payload_ = message.payload;
   round_ = message.round;
   ticket_ = message.ticket;
 }

@@ -58,7 +58,7 @@ class MemberMeeting {
   bool told_problem_ = false;
   std::vector<Message> after_roster_;  // came in one breath with it: for the channel
   std::vector<std::string> warnings_;
-  std::string gift_;
+  std::string payload_;
   RoundState round_;
   Ticket ticket_;
 };

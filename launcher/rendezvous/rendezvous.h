@@ -19,13 +19,13 @@ struct Met {
   Roster roster;
   std::unique_ptr<JobChannel> channel;
   std::vector<std::string> warnings;
-  std::string gift{};  // what the first pod had for everyone
+  std::string payload{};  // what the first pod had for everyone
   RoundState round{};
 };
 
 // Asked on the first pod alone, once the size of the world is known: bytes for all pods.
 // `own_address`: where the others reach this pod.
-using GiftMaker = std::function<std::string(int trainers, std::uint32_t own_address)>;
+using PayloadMaker = std::function<std::string(int trainers, std::uint32_t own_address)>;
 
 // How much longer a member waits than its hub, which knows who is missing and is the first to lose
 // its patience.
@@ -40,7 +40,7 @@ class Rendezvous {
 
   // Blocks until the pods of this round are complete; every pod gets the same order. Throws
   // LaunchError when they do not agree, NodeMissing when one never came.
-  virtual Met meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift) = 0;
+  virtual Met meet(const PodClaim& claim, const PodOffer& mine, const PayloadMaker& payload) = 0;
 };
 
 }  // namespace paddle_launch

@@ -25,7 +25,7 @@ struct TheWay {
   Key secret{};
   int port = 0;
   std::vector<std::uint32_t> addresses{};
-  std::string gift{};
+  std::string payload{};
 };
 
 std::string encode_way(const TheWay& way) {
@@ -34,7 +34,7 @@ std::string encode_way(const TheWay& way) {
   out.varint(static_cast<std::uint64_t>(way.port));
   out.varint(way.addresses.size());
   for (const std::uint32_t address : way.addresses) out.varint(address);
-  out.text(way.gift);
+  out.text(way.payload);
   return out.take();
 }
 
@@ -50,7 +50,7 @@ TheWay decode_way(std::string_view bytes) {
   way.port = static_cast<int>(in.varint(UINT16_MAX));
   way.addresses.resize(in.count());
   for (auto& address : way.addresses) address = static_cast<std::uint32_t>(in.varint(UINT32_MAX));
-  way.gift = in.text(in.left());
+  way.payload = in.text(in.left());
   if (!in.finished_well() || !secret) {
     refuse_words_of(0, "told about the way to it");
   }
@@ -124,7 +124,7 @@ std::vector<std::uint32_t> Scheduler::own_addresses() const {
   return addresses;
 }
 
-void Scheduler::share_the_way(int trainers, const GiftMaker& gift) {
+void Scheduler::share_the_way(int trainers, const PayloadMaker& payload) {
   TheWay way;
   if (party_.group.mine == 0) {
     way.secret = random_key();
@@ -132,7 +132,7 @@ void Scheduler::share_the_way(int trainers, const GiftMaker& gift) {
     const bool is_one = way.addresses.size() == 1;
     listener_ = listen_on(is_one ? way.addresses.front() : 0, 0, kHubBacklog);
     way.port = local_port(listener_.get());
-    if (gift) way.gift = gift(trainers, way.addresses.front());
+    if (payload) way.payload = payload(trainers, way.addresses.front());
   }
   const std::string shared = meeting_.share(party_.group.mine == 0 ? encode_way(way) : "");
   meeting_.begin_close();
@@ -141,7 +141,7 @@ void Scheduler::share_the_way(int trainers, const GiftMaker& gift) {
   settings_.hub_addresses = way.addresses;
   settings_.hub_host = format_ipv4(way.addresses.empty() ? 0 : way.addresses.front());
   settings_.ports = {way.port};
-  gift_ = way.gift;
+  payload_ = way.payload;
 }
 
 // The first pod speaks, and nobody ends before it has: mpirun stops all others as soon as one has
@@ -159,20 +159,20 @@ void Scheduler::refuse(const RefusalMessage& problem) {
   throw AlreadyTold{problem.status};
 }
 
-Met Scheduler::meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift) {
+Met Scheduler::meet(const PodClaim& claim, const PodOffer& mine, const PayloadMaker& payload) {
   const std::vector<OfferMessage> offers = gather_offers(claim, mine);
   if (const auto problem = task_disagreement(offers, party_.group.node_of)) refuse(*problem);
   int trainers = 0;
   for (const OfferMessage& offer : offers)
     trainers += static_cast<int>(offer.offer.trainers.size());
-  share_the_way(trainers, gift);
+  share_the_way(trainers, payload);
   PodOffer offer = mine;
   if (offer.host.empty() && party_.group.nodes == 1) offer.host = format_ipv4(kLoopback);
   Met met = party_.group.mine == 0
                 ? HubMeeting(loop_, settings_, std::move(listener_), claim, offer, {}).run({})
                 : MemberMeeting(loop_, settings_, claim, offer).run();
   meeting_.wait_for_end();
-  met.gift = gift_;
+  met.payload = payload_;
   // Both shapes of a job show its trainers the same pod name: that of the node's first pod.
   for (std::size_t pod = 0; pod < offers.size(); ++pod) {
     met.roster.pods[pod].name = offers[pod].offer.name;

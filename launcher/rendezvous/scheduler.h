@@ -23,20 +23,20 @@ class Scheduler final : public Rendezvous {
  public:
   // `settings`: identity without its secret, time-out and callbacks.
   Scheduler(EventLoop& loop, TaskMeeting& meeting, const TaskParty& party, TcpSettings settings);
-  Met meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift) override;
+  Met meet(const PodClaim& claim, const PodOffer& mine, const PayloadMaker& payload) override;
 
  private:
   std::vector<OfferMessage> gather_offers(const PodClaim& claim, const PodOffer& mine);
   std::vector<std::uint32_t> own_addresses() const;
   [[noreturn]] void refuse(const RefusalMessage& problem);
-  void share_the_way(int trainers, const GiftMaker& gift);
+  void share_the_way(int trainers, const PayloadMaker& payload);
 
   EventLoop& loop_;
   TaskMeeting& meeting_;
   const TaskParty& party_;
   TcpSettings settings_;
   UniqueFd listener_;  // on the first pod
-  std::string gift_;
+  std::string payload_;
 };
 
 }  // namespace paddle_launch

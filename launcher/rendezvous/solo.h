@@ -14,14 +14,14 @@ namespace paddle_launch {
 
 class Solo final : public Rendezvous {
  public:
-  Met meet(const PodClaim& /*claim*/, const PodOffer& mine, const GiftMaker& gift) override {
+  Met meet(const PodClaim& /*claim*/, const PodOffer& mine, const PayloadMaker& payload) override {
     const int trainers = static_cast<int>(mine.trainers.size());
     // Before the rest: g++ 12 destroys a list twice when an exception leaves the braces around it.
-    std::string given = gift ? gift(trainers, kLoopback) : std::string();
+    std::string given = payload ? payload(trainers, kLoopback) : std::string();
     return {.roster = {.pods = {mine}, .mine = 0},
             .channel = std::make_unique<SoloChannel>(),
             .warnings = {},
-            .gift = std::move(given)};
+            .payload = std::move(given)};
   }
 };
 

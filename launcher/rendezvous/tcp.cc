@@ -51,7 +51,7 @@ UniqueFd Tcp::listen(const PodOffer& mine, std::vector<int>& taken) const {
       settings_.ports.front(), settings_.ports.back(), settings_.hub_host));
 }
 
-Met Tcp::meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift) {
+Met Tcp::meet(const PodClaim& claim, const PodOffer& mine, const PayloadMaker& payload) {
   if (settings_.is_hub) {
     std::vector<int> taken;
     if (UniqueFd listener = listen(mine, taken)) {
@@ -59,7 +59,7 @@ Met Tcp::meet(const PodClaim& claim, const PodOffer& mine, const GiftMaker& gift
       // Under a scheduler the name is only where to look; the members tell where they found us.
       if (offer.host.empty() && settings_.node_of.empty()) offer.host = settings_.hub_host;
       return HubMeeting(loop_, settings_, std::move(listener), claim, offer, std::move(taken))
-          .run(gift);
+          .run(payload);
     }
   }
   return MemberMeeting(loop_, settings_, claim, mine).run();

@@ -64,13 +64,13 @@ ElasticJob::Announced::~Announced() {
 ElasticJob::~ElasticJob() { leave(false); }
 
 Met ElasticJob::meet(BetweenRounds between, PodClaim claim, const PodOffer& offer,
-                     const GiftMaker& gift) {
+                     const PayloadMaker& payload) {
   Announcer announcer(job_, true);
   const Announced announced(*this, announcer);
   const int before = static_cast<int>(between.roster.pods.size());
   if (before > 0) claim.place = static_cast<int>(between.roster.mine);
   Met met =
-      elastic_->meet(std::move(between.connections), claim, offer, between.next, before, gift);
+      elastic_->meet(std::move(between.connections), claim, offer, between.next, before, payload);
   claim.place.reset();
   watch_.emplace(loop_, elastic_->job(), job_.elastic->settle, offer_message(claim, offer));
   return met;

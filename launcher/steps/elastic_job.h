@@ -33,7 +33,8 @@ class ElasticJob {
   ~ElasticJob();
 
   // `between` is empty before the first round.
-  Met meet(BetweenRounds between, PodClaim claim, const PodOffer& offer, const GiftMaker& gift);
+  Met meet(BetweenRounds between, PodClaim claim, const PodOffer& offer,
+           const PayloadMaker& payload);
   RoundWatch watch();
   // Nothing of this node stays in etcd. `job_is_over`: nor of any other.
   void leave(bool job_is_over);

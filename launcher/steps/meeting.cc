@@ -112,9 +112,9 @@ TcpSettings settings_for(const JobSpec& job, const Environment& env, const Machi
 
 Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
                     const Machine& here, const OwnNode& me, Company& company, const PodClaim& claim,
-                    const PodOffer& offer, const GiftMaker& gift,
+                    const PodOffer& offer, const PayloadMaker& payload,
                     std::vector<std::string>& notices) {
-  if (company.way() == Way::Solo) return Solo().meet(claim, offer, gift);
+  if (company.way() == Way::Solo) return Solo().meet(claim, offer, payload);
   Announcer announcer(job, company.speaks());
   TcpSettings settings = settings_for(job, env, here, me, company, notices);
   if (!claim.problem.empty()) {
@@ -129,9 +129,9 @@ Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
   settings.remark = [&announcer](const std::string& text) { announcer.remark(text); };
   if (company.way() == Way::Tasks) {
     return Scheduler(loop, company.meeting(), company.party(), std::move(settings))
-        .meet(claim, offer, gift);
+        .meet(claim, offer, payload);
   }
-  Met met = Tcp(loop, std::move(settings)).meet(claim, offer, gift);
+  Met met = Tcp(loop, std::move(settings)).meet(claim, offer, payload);
   if (company.way() == Way::SlurmStep) {
     name_pods_of_step(met.roster, *company.surroundings().step);
   }

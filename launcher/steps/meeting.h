@@ -20,7 +20,7 @@ namespace paddle_launch {
 // Throws UsageError for a token that cannot be used.
 Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
                     const Machine& here, const OwnNode& me, Company& company, const PodClaim& claim,
-                    const PodOffer& offer, const GiftMaker& gift,
+                    const PodOffer& offer, const PayloadMaker& payload,
                     std::vector<std::string>& notices);
 
 }  // namespace paddle_launch

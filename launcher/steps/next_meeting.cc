@@ -35,7 +35,7 @@ std::vector<std::string> hosts_of(const Roster& roster) {
 }
 
 Met gather(EventLoop& loop, const JobSpec& job, const Company& company, BetweenRounds between,
-           OfferMessage mine, const GiftMaker& gift, Announcer& announcer) {
+           OfferMessage mine, const PayloadMaker& payload, Announcer& announcer) {
   GatheringSettings settings{
       .round = between.next.state,
       .nodes = static_cast<int>(between.roster.pods.size()),
@@ -47,7 +47,7 @@ Met gather(EventLoop& loop, const JobSpec& job, const Company& company, BetweenR
       .never_came = never_came,
       .remark = [&announcer](const std::string& text) { announcer.remark(text); }};
   return *Gathering(loop, std::move(settings), std::move(between.connections), std::move(mine))
-              .run(gift);
+              .run(payload);
 }
 
 Met join(EventLoop& loop, const JobSpec& job, BetweenRounds between, OfferMessage mine,
@@ -96,14 +96,14 @@ void pause_between_rounds(EventLoop& loop, const BetweenRounds& between, bool ot
 }
 
 Met meet_again(EventLoop& loop, const JobSpec& job, const Company& company, BetweenRounds between,
-               PodClaim claim, PodOffer offer, const GiftMaker& gift) {
+               PodClaim claim, PodOffer offer, const PayloadMaker& payload) {
   const RoundState state = between.next.state;
   const PodOffer& before = between.roster.pods.at(between.roster.mine);
   offer.name = before.name;
   offer.host = before.host;
   claim.place = static_cast<int>(between.roster.mine);
   if (company.way() == Way::Solo) {
-    Met met = Solo().meet(claim, offer, gift);
+    Met met = Solo().meet(claim, offer, payload);
     met.round = state;
     return met;
   }
@@ -112,7 +112,7 @@ Met meet_again(EventLoop& loop, const JobSpec& job, const Company& company, Betw
   OfferMessage mine = offer_message(claim, offer);
   try {
     if (between.connections.hub) {
-      return gather(loop, job, company, std::move(between), std::move(mine), gift, announcer);
+      return gather(loop, job, company, std::move(between), std::move(mine), payload, announcer);
     }
     return join(loop, job, std::move(between), std::move(mine), announcer);
   } catch (const HubLost&) {

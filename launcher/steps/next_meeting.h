@@ -27,6 +27,6 @@ void tell_the_others(EventLoop& loop, Connections& connections, int status, cons
 
 // `claim` and `offer`: as in the first meeting, with new ports.
 Met meet_again(EventLoop& loop, const JobSpec& job, const Company& company, BetweenRounds between,
-               PodClaim claim, PodOffer offer, const GiftMaker& gift);
+               PodClaim claim, PodOffer offer, const PayloadMaker& payload);
 
 }  // namespace paddle_launch

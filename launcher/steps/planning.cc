@@ -9,8 +9,8 @@
 #include "launcher/plan/nccl_env.h"
 #include "launcher/plan/parameter_server.h"
 #include "launcher/plan/world.h"
-#include "launcher/steps/job_gift.h"
-#include "launcher/steps/nccl_gift.h"
+#include "launcher/steps/nccl_id_maker.h"
+#include "launcher/steps/payload.h"
 
 namespace paddle_launch {
 namespace {
@@ -39,16 +39,17 @@ PodPlan plan_roles(const JobSpec& job, const Environment& env, const Preparation
 }  // namespace
 
 PodPlan plan_pod(const JobSpec& job, const Environment& env, const Preparation& ready,
-                 const Roster& roster, bool under_scheduler, const std::string& gift,
+                 const Roster& roster, bool under_scheduler, const std::string& payload,
                  const RoundState& round) {
-  const PaddleEnvSettings settings{.backend = job.backend,
-                                   .log_dir = ready.log_dir,
-                                   .job_id = job.job_id,
-                                   .temporary_dir = lookup(env, "TMPDIR").value_or("/tmp"),
-                                   .under_scheduler = under_scheduler,
-                                   .rpc = job.mode == Mode::Rpc,
-                                   .round = round,
-                                   .more = nccl_variables(unpack_gift(unpack_job_gift(gift).nccl))};
+  const PaddleEnvSettings settings{
+      .backend = job.backend,
+      .log_dir = ready.log_dir,
+      .job_id = job.job_id,
+      .temporary_dir = lookup(env, "TMPDIR").value_or("/tmp"),
+      .under_scheduler = under_scheduler,
+      .rpc = job.mode == Mode::Rpc,
+      .round = round,
+      .more = nccl_variables(unpack_ids(unpack_payload(payload).nccl))};
   const bool has_terminal = isatty(STDIN_FILENO) == 1;
   PodPlan plan;
   if (!job.servers) {

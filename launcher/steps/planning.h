@@ -13,9 +13,9 @@
 
 namespace paddle_launch {
 
-// `under_scheduler`: mpirun, mpiexec or srun started this launcher. `gift`: from the first pod.
+// `under_scheduler`: mpirun, mpiexec or srun started this launcher. `payload`: from the first pod.
 PodPlan plan_pod(const JobSpec& job, const Environment& env, const Preparation& ready,
-                 const Roster& roster, bool under_scheduler, const std::string& gift,
+                 const Roster& roster, bool under_scheduler, const std::string& payload,
                  const RoundState& round = {});
 
 }  // namespace paddle_launch

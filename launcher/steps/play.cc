@@ -75,7 +75,7 @@ RoundEnd play(const Job& job, const Readiness& ready, const Met& met, OpeningRem
   rounds.state = met.round;
   rounds.is_running = false;
   const PodPlan plan = plan_pod(spec, job.env, ready.preparation, met.roster,
-                                !job.around.launched_by.empty(), met.gift, met.round);
+                                !job.around.launched_by.empty(), met.payload, met.round);
   if (spec.dry_run != DryRun::No) {
     return {.status = job.company.speaks() ? print_plan(spec, plan.processes) : 0};
   }

@@ -40,7 +40,7 @@ class AnyMessage {
                              .hub = rank(),
                              .packed_pods = text(),
                              .warnings = {text()},
-                             .gift = text(),
+                             .payload = text(),
                              .round = round()};
     }
   }

@@ -135,7 +135,7 @@ inline std::vector<Message> sample_messages() {
                     .hub = 1,
                     .packed_pods = pack_pods({pod, pod}, {}),
                     .warnings = {"hm", ""},
-                    .gift = "an id",
+                    .payload = "an id",
                     .round = round,
                     .ticket = {.member = 70'000, .key = "thirty-two random bytes"}},
       RefusalMessage{.status = 2, .node = 17, .text = "10.0.0.3 says --sort_ip, others do not"},

@@ -21,7 +21,7 @@ RosterMessage roster_message() {
           .hub = 0,
           .packed_pods = pack_pods(pods, {}),
           .warnings = {"odd"},
-          .gift = "gift",
+          .payload = "payload",
           .round = {.number = 2, .restarts = 1}};
 }
 
@@ -74,7 +74,7 @@ TEST_F(JoiningTest, BringsItsOfferAndGetsTheRosterAndWhatWasSaidInOneBreathWithI
   EXPECT_EQ(end.hosts(), (Hosts{"n1", "n2"}));
   EXPECT_EQ(end.met->roster.mine, 1U);
   EXPECT_EQ(end.met->round, roster_message().round);
-  EXPECT_EQ(end.met->gift, "gift");
+  EXPECT_EQ(end.met->payload, "payload");
   EXPECT_EQ(end.met->warnings, Hosts{"odd"});
   EXPECT_EQ(heard_, std::vector<Message>{offer("n2", 1)});
   std::string stop;

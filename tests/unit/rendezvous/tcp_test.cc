@@ -191,18 +191,18 @@ TEST(Tcp, WhatAMemberSaysBeforeTheHubListensIsNotLost) {
   member_side.get();
 }
 
-TEST(Tcp, AGiftOfTheHubReachesEveryPodUnchanged) {
+TEST(Tcp, APayloadOfTheHubReachesEveryPodUnchanged) {
   const std::vector<Pod> all = pods("127.20.13.", 3);
   std::vector<std::future<std::string>> futures;
   for (const Pod& pod : all) {
     futures.push_back(std::async(std::launch::async, [pod] {
       EventLoop loop;
-      const GiftMaker gift = [](int trainers, std::uint32_t own_address) {
+      const PayloadMaker payload = [](int trainers, std::uint32_t own_address) {
         return std::to_string(trainers) + " at " + format_ipv4(own_address);
       };
-      const Met met = Tcp(loop, settings_of(pod)).meet(pod.claim, offer_of(pod), gift);
+      const Met met = Tcp(loop, settings_of(pod)).meet(pod.claim, offer_of(pod), payload);
       met.channel->close();
-      return met.gift;
+      return met.payload;
     }));
   }
   for (auto& future : futures) EXPECT_EQ(future.get(), "6 at 127.20.13.1");

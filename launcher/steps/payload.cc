@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/steps/job_gift.h"
+#include "launcher/steps/payload.h"
 
 #include <ctime>
 #include <utility>
@@ -9,12 +9,12 @@
 
 namespace paddle_launch {
 
-JobGift unpack_job_gift(std::string_view gift) {
-  if (gift.empty()) return {};
-  WireReader in(gift);
-  JobGift unpacked{.log_name = in.text(in.left())};
+JobPayload unpack_payload(std::string_view payload) {
+  if (payload.empty()) return {};
+  WireReader in(payload);
+  JobPayload unpacked{.log_name = in.text(in.left())};
   unpacked.nccl = in.text(in.left());
-  return in.finished_well() ? unpacked : JobGift{};
+  return in.finished_well() ? unpacked : JobPayload{};
 }
 
 NamedLogs::NamedLogs(const JobSpec& job)
@@ -22,7 +22,7 @@ NamedLogs::NamedLogs(const JobSpec& job)
       is_asked_for_(job.log_dir == kNamedLogs && job.console != ConsoleMode::Direct && !job.check) {
 }
 
-GiftMaker NamedLogs::maker(const Preparation& ready, GiftMaker nccl) {
+PayloadMaker NamedLogs::maker(const Preparation& ready, PayloadMaker nccl) {
   if (!is_asked_for_ && !nccl) return {};
   return [this, &ready, nccl = std::move(nccl)](int trainers, std::uint32_t own_address) {
     if (is_asked_for_ && name_.empty()) {
@@ -42,9 +42,9 @@ void NamedLogs::assume(Preparation& ready) const {
   if (is_asked_for_) ready.log_dir += "/" + name_for_logs(job_.script.name, std::time(nullptr));
 }
 
-void NamedLogs::take(std::string_view gift, Preparation& ready) {
+void NamedLogs::take(std::string_view payload, Preparation& ready) {
   if (!is_asked_for_ || ready.has_named_logs) return;
-  name_ = unpack_job_gift(gift).log_name;
+  name_ = unpack_payload(payload).log_name;
   if (!is_name_for_logs(name_)) name_ = name_for_logs(job_.script.name, std::time(nullptr));
   ready.log_dir += "/" + name_;
   ready.has_named_logs = true;

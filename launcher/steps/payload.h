@@ -12,24 +12,24 @@
 
 namespace paddle_launch {
 
-struct JobGift {
+struct JobPayload {
   std::string log_name{};
   std::string nccl{};
 };
 
-JobGift unpack_job_gift(std::string_view gift);
+JobPayload unpack_payload(std::string_view payload);
 
 // The directory of the whole job, for all of its rounds.
 class NamedLogs {
  public:
   explicit NamedLogs(const JobSpec& job);
   // What `nccl` makes, and the name, which the first pod that is asked makes up.
-  GiftMaker maker(const Preparation& ready, GiftMaker nccl);
+  PayloadMaker maker(const Preparation& ready, PayloadMaker nccl);
   // Without other nodes, and without making anything: for --dry_run.
   void assume(Preparation& ready) const;
-  // From the gift to the directory of this pod; a first pod that has no name for it leaves it to
+  // From the payload to the directory of this pod; a first pod that has no name for it leaves it to
   // this one.
-  void take(std::string_view gift, Preparation& ready);
+  void take(std::string_view payload, Preparation& ready);
 
  private:
   const JobSpec& job_;

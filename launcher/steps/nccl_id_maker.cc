@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/steps/nccl_gift.h"
+#include "launcher/steps/nccl_id_maker.h"
 
 #include <chrono>
 #include <exception>
@@ -31,7 +31,7 @@ std::string interpreter_of(const Program& program) {
 
 }  // namespace
 
-void NcclGift::prepare(const JobSpec& job, const Environment& env, const Program& program) {
+void NcclIdMaker::prepare(const JobSpec& job, const Environment& env, const Program& program) {
   if (keeper_ || !job.nccl_ids) return;
   try {
     keeper_.emplace(NcclSearch{
@@ -41,20 +41,21 @@ void NcclGift::prepare(const JobSpec& job, const Environment& env, const Program
   }
 }
 
-GiftMaker NcclGift::maker(const JobSpec& job, const Environment& env, const Program& program) {
+PayloadMaker NcclIdMaker::maker(const JobSpec& job, const Environment& env,
+                                const Program& program) {
   if (!job.nccl_ids) return {};
   return [this, &job, &env, &program](int trainers, std::uint32_t own_address) {
     prepare(job, env, program);
-    std::string gift = make(trainers, own_address);
-    if (gift.empty() && job.nccl_lib) {
+    std::string payload = make(trainers, own_address);
+    if (payload.empty() && job.nccl_lib) {
       throw UsageError("--nccl_lib=" + *job.nccl_lib + ": " + problem_ +
                        "; name the libnccl.so.2 that the trainers load, or leave out --nccl_lib");
     }
-    return gift;
+    return payload;
   };
 }
 
-std::string NcclGift::make(int trainers, std::uint32_t own_address) {
+std::string NcclIdMaker::make(int trainers, std::uint32_t own_address) {
   if (!keeper_) return {};
   keeper_->ask(ids_for(trainers), interface_of(own_address).value_or(""));
   const std::optional<NcclIds>& ids = keeper_->wait(kPatience);
@@ -64,9 +65,9 @@ std::string NcclGift::make(int trainers, std::uint32_t own_address) {
   return {};
 }
 
-NcclIds unpack_gift(std::string_view gift) {
-  if (gift.empty()) return {};
-  WireReader in(gift);
+NcclIds unpack_ids(std::string_view payload) {
+  if (payload.empty()) return {};
+  WireReader in(payload);
   NcclIds ids;
   ids.version = static_cast<int>(in.varint(INT32_MAX));
   ids.library = in.text(in.left());

@@ -15,12 +15,12 @@
 
 namespace paddle_launch {
 
-class NcclGift {
+class NcclIdMaker {
  public:
   // Loading libnccl takes a while, so a pod that will probably be asked begins early.
   void prepare(const JobSpec& job, const Environment& env, const Program& program);
   // Empty where NCCL is not there: the trainers then make their ids themselves, as always.
-  GiftMaker maker(const JobSpec& job, const Environment& env, const Program& program);
+  PayloadMaker maker(const JobSpec& job, const Environment& env, const Program& program);
 
  private:
   std::string make(int trainers, std::uint32_t own_address);
@@ -29,6 +29,6 @@ class NcclGift {
   std::string problem_;  // why there are none
 };
 
-NcclIds unpack_gift(std::string_view gift);
+NcclIds unpack_ids(std::string_view payload);
 
 }  // namespace paddle_launch
