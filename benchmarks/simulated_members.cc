@@ -55,7 +55,7 @@ class Member {
                            }});
   }
 
-  int place() const { return *offer_.claim.place; }
+  int place() const { return *offer_.terms.place; }
   int retries() const { return retries_; }
   int fd() const { return link_->fd(); }
 
@@ -158,16 +158,16 @@ Traffic traffic_of(const std::vector<std::unique_ptr<Member>>& members) {
 void play_members(const SimulatedJob& job) {
   EventLoop loop;
   const TcpSettings settings = settings_of(job);
-  const PodClaim claim = claim_of(job, 1);
+  const JobTerms terms = terms_of(job, 1);
   RosterCheck rosters(job);
   // Each launcher makes its own offer, with a digest of the whole list, on its own machine; here
   // one is made and timed, and the others are copies.
   const auto start_of_offer = Clock::now();
-  OfferMessage offer = offer_message(claim, offer_of(1));
+  OfferMessage offer = offer_message(terms, offer_of(1));
   const double offer_seconds = seconds_since(start_of_offer);
   std::vector<std::unique_ptr<Member>> members;
   for (int place = 1; place < job.pods; ++place) {
-    offer.claim.place = place;
+    offer.terms.place = place;
     offer.offer = offer_of(place);
     members.push_back(std::make_unique<Member>(
         loop, settings, offer, [&, place](RosterMessage m) { rosters.take(place, std::move(m)); }));
@@ -179,7 +179,7 @@ void play_members(const SimulatedJob& job) {
   say("received", seconds_since(start));
   say_costs_since(before);
   say("offer", offer_seconds);
-  say("unpack", rosters.unpack(claim.ips));
+  say("unpack", rosters.unpack(terms.ips));
   const Traffic traffic = traffic_of(members);
   say("from_hub", traffic.from_hub);
   say("to_hub", traffic.to_hub);

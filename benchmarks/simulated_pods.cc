@@ -35,16 +35,16 @@ TcpSettings settings_of(const SimulatedJob& job) {
   return settings;
 }
 
-PodClaim claim_of(const SimulatedJob& job, int place) {
-  PodClaim claim{.version = PADDLE_LAUNCH_VERSION,
+JobTerms terms_of(const SimulatedJob& job, int place) {
+  JobTerms terms{.version = PADDLE_LAUNCH_VERSION,
                  .machine = "node",
                  .pid = 1,
                  .nodes = job.pods,
                  .place = place,
                  .command = "train.py --epochs 3"};
-  if (!job.by_list) return claim;
-  for (int pod = 0; pod < job.pods; ++pod) claim.ips.push_back(host_of(pod));
-  return claim;
+  if (!job.by_list) return terms;
+  for (int pod = 0; pod < job.pods; ++pod) terms.ips.push_back(host_of(pod));
+  return terms;
 }
 
 PodOffer offer_of(int place) {
@@ -70,7 +70,7 @@ void play_hub(const SimulatedJob& job) {
     before = costs_now();
     say("ready", 1);
   });
-  const Met met = Tcp(loop, settings).meet(claim_of(job, 0), offer_of(0), {});
+  const Met met = Tcp(loop, settings).meet(terms_of(job, 0), offer_of(0), {});
   // Not close(): its patience is meant for a last word, and here the whole roster is on its way.
   const UniqueFd told_to_end = blocked_sigterm();
   bool is_over = false;

@@ -17,7 +17,7 @@ struct SimulatedJob {
 };
 
 TcpSettings settings_of(const SimulatedJob& job);
-PodClaim claim_of(const SimulatedJob& job, int place);
+JobTerms terms_of(const SimulatedJob& job, int place);
 PodOffer offer_of(int place);
 
 // Says "ready" when it listens, and its costs when it is told to end (SIGTERM).

@@ -23,9 +23,9 @@
 #include "launcher/site/own_node.h"
 #include "launcher/site/started_together.h"
 #include "launcher/steps/assumed_roster.h"
-#include "launcher/steps/claim.h"
 #include "launcher/steps/company.h"
 #include "launcher/steps/elastic_job.h"
+#include "launcher/steps/job_terms.h"
 #include "launcher/steps/meeting.h"
 #include "launcher/steps/nccl_id_maker.h"
 #include "launcher/steps/next_meeting.h"
@@ -48,11 +48,11 @@ bool is_on_gpus(const JobSpec& job, const Readiness& ready) {
 Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Machine& here,
          Company& company, const Readiness& ready, const PayloadMaker& payload,
          std::vector<std::string>& notices) {
-  PodClaim claim = make_claim(job, here, ready.me, company, ready.problem_text);
-  if (ready.problem) claim.problem_status = failure_of(ready.problem).status;
+  JobTerms terms = make_terms(job, here, ready.me, company, ready.problem_text);
+  if (ready.problem) terms.problem_status = failure_of(ready.problem).status;
   if (is_on_gpus(job, ready) && job.nccl_ids) company.expect_ids();
   try {
-    return meet_the_others(loop, job, env, here, ready.me, company, claim, ready.preparation.offer,
+    return meet_the_others(loop, job, env, here, ready.me, company, terms, ready.preparation.offer,
                            payload, notices);
   } catch (const StoppedBySignal&) {
     throw;
@@ -131,10 +131,10 @@ Met meet_for_next_round(const Job& job, Readiness& ready, BetweenRounds between,
     tell(kLaunchErrorStatus, fmt::format("{}: {}", job.here.host_name, error.what()));
     throw;
   }
-  const PodClaim claim = make_claim(spec, job.here, ready.me, job.company, "");
+  const JobTerms terms = make_terms(spec, job.here, ready.me, job.company, "");
   const PodOffer& offer = ready.preparation.offer;
-  if (elastic != nullptr) return elastic->meet(std::move(between), claim, offer, payload);
-  return meet_again(job.loop, spec, job.company, std::move(between), claim, offer, payload);
+  if (elastic != nullptr) return elastic->meet(std::move(between), terms, offer, payload);
+  return meet_again(job.loop, spec, job.company, std::move(between), terms, offer, payload);
 }
 
 // Whatever hangs now hangs before anything was started: a signal ends us at once.
@@ -180,7 +180,7 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
   const auto payload = [&] {
     return logs.maker(ready.preparation, on_gpus ? nccl->maker(job, env, program) : PayloadMaker());
   };
-  Met met = elastic ? elastic->meet({}, make_claim(job, here, ready.me, company, ""),
+  Met met = elastic ? elastic->meet({}, make_terms(job, here, ready.me, company, ""),
                                     ready.preparation.offer, payload())
                     : meet(loop, job, env, here, company, ready, payload(), remarks.notices);
   if (job.check) return {check_network(loop, met, here, company.speaks())};

@@ -11,21 +11,21 @@ namespace paddle_launch {
 // A message is its kind (one byte, its place in the variant) and then its fields in
 // the order of their declaration.
 template <typename Wire>
-void fields(Wire& wire, Of<Wire, PodClaim>& claim) {
-  wire.text(claim.version, kText);
-  wire.text(claim.machine, kText);
-  wire.number(claim.pid, kAnyCount);
-  wire.texts(claim.ips, kWholeText);
-  wire.number(claim.nodes, kRanks);
-  wire.maybe(claim.place, [&](auto& place) { wire.number(place, kRanks); });
-  wire.number(claim.round, kRoundOrNone);
-  wire.flag(claim.sort_ip);
-  wire.flag(claim.check);
-  wire.text(claim.layout, kCommand);
-  wire.text(claim.name, kText);
-  wire.text(claim.command, kCommand);
-  wire.text(claim.problem, kText);
-  wire.number(claim.problem_status, kStatus);
+void fields(Wire& wire, Of<Wire, JobTerms>& terms) {
+  wire.text(terms.version, kText);
+  wire.text(terms.machine, kText);
+  wire.number(terms.pid, kAnyCount);
+  wire.texts(terms.ips, kWholeText);
+  wire.number(terms.nodes, kRanks);
+  wire.maybe(terms.place, [&](auto& place) { wire.number(place, kRanks); });
+  wire.number(terms.round, kRoundOrNone);
+  wire.flag(terms.sort_ip);
+  wire.flag(terms.check);
+  wire.text(terms.layout, kCommand);
+  wire.text(terms.name, kText);
+  wire.text(terms.command, kCommand);
+  wire.text(terms.problem, kText);
+  wire.number(terms.problem_status, kStatus);
 }
 
 template <typename Wire>
@@ -57,7 +57,7 @@ void fields(Wire& wire, Of<Wire, CheckedNode>& node) {
 
 template <typename Wire>
 void fields(Wire& wire, Of<Wire, OfferMessage>& message) {
-  fields(wire, message.claim);
+  fields(wire, message.terms);
   fields(wire, message.offer);
   wire.text(message.ips_digest, kText);
 }

@@ -19,9 +19,9 @@ namespace paddle_launch {
 
 // Member to hub: who I am and what I bring.
 struct OfferMessage {
-  PodClaim claim{};
+  JobTerms terms{};
   PodOffer offer{};
-  std::string ips_digest{};  // of the whole list; claim.ips travels only when it is short
+  std::string ips_digest{};  // of the whole list; terms.ips travels only when it is short
   bool operator==(const OfferMessage&) const = default;
 };
 

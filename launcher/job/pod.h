@@ -73,11 +73,11 @@ struct PodOffer {
   bool operator==(const PodOffer&) const = default;
 };
 
-// PodClaim::layout of a job that is like a collective one but for the names in its environment.
+// JobTerms::layout of a job that is like a collective one but for the names in its environment.
 constexpr std::string_view kRpcLayout = "--run_mode=rpc";
 
 // What must be the same on every node, or differ in a known way. Compared by the hub.
-struct PodClaim {
+struct JobTerms {
   std::string version{};           // of the launcher
   std::string machine{};           // host name, for messages
   int pid = 0;                     // of the launcher, for messages
@@ -93,7 +93,7 @@ struct PodClaim {
   std::string problem{};   // why this pod cannot start anything; empty: it can
   int problem_status = 1;  // what it would end with by itself
 
-  bool operator==(const PodClaim&) const = default;
+  bool operator==(const JobTerms&) const = default;
 };
 
 // All pods of the job in one agreed order, and which of them is this launcher.

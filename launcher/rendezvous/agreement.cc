@@ -19,19 +19,19 @@ constexpr std::size_t kMostOddities = 4;
 
 // The other layout, that of rpc, has nodes and trainers as a collective job has.
 bool has_servers(const OfferMessage& pod) {
-  return !pod.claim.layout.empty() && pod.claim.layout != kRpcLayout;
+  return !pod.terms.layout.empty() && pod.terms.layout != kRpcLayout;
 }
 
 std::string layout_text(const OfferMessage& pod) {
-  return pod.claim.layout.empty() ? "a collective job" : one_line(pod.claim.layout);
+  return pod.terms.layout.empty() ? "a collective job" : one_line(pod.terms.layout);
 }
 
 std::string list_text(const OfferMessage& pod) {
-  if (has_servers(pod)) return one_line(pod.claim.layout);
-  if (!pod.claim.ips.empty())
-    return one_line(fmt::format("--ips={}", fmt::join(pod.claim.ips, ",")));
-  return pod.ips_digest.empty() ? fmt::format("--master with --nnodes={}", pod.claim.nodes)
-                                : fmt::format("another list of {} nodes", pod.claim.nodes);
+  if (has_servers(pod)) return one_line(pod.terms.layout);
+  if (!pod.terms.ips.empty())
+    return one_line(fmt::format("--ips={}", fmt::join(pod.terms.ips, ",")));
+  return pod.ips_digest.empty() ? fmt::format("--master with --nnodes={}", pod.terms.nodes)
+                                : fmt::format("another list of {} nodes", pod.terms.nodes);
 }
 
 std::string card_word(const OfferMessage& pod) {
@@ -39,13 +39,13 @@ std::string card_word(const OfferMessage& pod) {
 }
 
 std::string claimed_place(const OfferMessage& pod) {
-  if (!pod.claim.name.empty()) return one_line(pod.claim.name);
-  return pod.ips_digest.empty() && pod.claim.place ? fmt::format("--rank={}", *pod.claim.place)
+  if (!pod.terms.name.empty()) return one_line(pod.terms.name);
+  return pod.ips_digest.empty() && pod.terms.place ? fmt::format("--rank={}", *pod.terms.place)
                                                    : "node " + one_line(pod.offer.host);
 }
 
 std::string launcher_name(const OfferMessage& pod) {
-  return fmt::format("process {} on {}", pod.claim.pid, one_line(pod.claim.machine));
+  return fmt::format("process {} on {}", pod.terms.pid, one_line(pod.terms.machine));
 }
 
 std::optional<std::string> different_trainers(const OfferMessage& one, const OfferMessage& other) {
@@ -72,34 +72,34 @@ std::optional<std::string> different_trainers(const OfferMessage& one, const Off
 
 std::string node_name(const OfferMessage& pod) {
   std::string host = one_line(pod.offer.host);
-  std::string machine = one_line(pod.claim.machine);
+  std::string machine = one_line(pod.terms.machine);
   if (host == machine || machine.empty()) return host;
   if (host.empty()) return machine;  // under a scheduler, at first
   return fmt::format("{} ({})", host, machine);
 }
 
 std::optional<std::string> disagreement(const OfferMessage& one, const OfferMessage& other) {
-  if (one.claim.version != other.claim.version) {
+  if (one.terms.version != other.terms.version) {
     return fmt::format(
         "the launchers differ: {} runs paddle-launch {}, {} runs {}; install the same version on "
         "all nodes",
-        node_name(one), one_line(one.claim.version), node_name(other),
-        one_line(other.claim.version));
+        node_name(one), one_line(one.terms.version), node_name(other),
+        one_line(other.terms.version));
   }
-  if (one.claim.layout != other.claim.layout) {
+  if (one.terms.layout != other.terms.layout) {
     return fmt::format(
         "the jobs differ: {} was given {}, {} was given {}; give every node the same options",
         node_name(one), layout_text(one), node_name(other), layout_text(other));
   }
-  if (one.ips_digest != other.ips_digest || one.claim.nodes != other.claim.nodes) {
+  if (one.ips_digest != other.ips_digest || one.terms.nodes != other.terms.nodes) {
     return fmt::format(
         "the lists of nodes differ: {} was given {}, {} was given {}; give every node the same "
         "list in the same order",
         node_name(one), list_text(one), node_name(other), list_text(other));
   }
-  if (one.claim.sort_ip != other.claim.sort_ip || one.claim.check != other.claim.check) {
-    const bool is_check = one.claim.check != other.claim.check;
-    const bool one_has_it = is_check ? one.claim.check : one.claim.sort_ip;
+  if (one.terms.sort_ip != other.terms.sort_ip || one.terms.check != other.terms.check) {
+    const bool is_check = one.terms.check != other.terms.check;
+    const bool one_has_it = is_check ? one.terms.check : one.terms.sort_ip;
     return fmt::format("{} was given on {} and not on {}; give all nodes the same options",
                        is_check ? "--check" : "--sort_ip", node_name(one_has_it ? one : other),
                        node_name(one_has_it ? other : one));
@@ -108,26 +108,26 @@ std::optional<std::string> disagreement(const OfferMessage& one, const OfferMess
 }
 
 std::optional<std::string> misfit(const OfferMessage& one, const OfferMessage& other) {
-  if (other.claim.problem.empty()) return disagreement(one, other);
-  return fmt::format("{}: {}", node_name(other), other.claim.problem);
+  if (other.terms.problem.empty()) return disagreement(one, other);
+  return fmt::format("{}: {}", node_name(other), other.terms.problem);
 }
 
 std::vector<std::string> oddities(const OfferMessage& one,
                                   const std::map<int, OfferMessage>& others) {
   std::vector<std::string> texts;
   for (const auto& [member, other] : others) {
-    if (one.claim.command == other.claim.command || texts.size() == kMostOddities) continue;
+    if (one.terms.command == other.terms.command || texts.size() == kMostOddities) continue;
     texts.push_back(fmt::format(
         "the nodes run different commands under one --job_id: {} runs `{}`, {} runs `{}`",
-        node_name(one), one_line(one.claim.command), node_name(other),
-        one_line(other.claim.command)));
+        node_name(one), one_line(one.terms.command), node_name(other),
+        one_line(other.terms.command)));
   }
   return texts;
 }
 
 std::string no_such_place(const OfferMessage& pod, int nodes) {
   return fmt::format("{} says --rank={}, and there are {} nodes; give it one from 0 to {}",
-                     node_name(pod), pod.claim.place.value_or(0), nodes, nodes - 1);
+                     node_name(pod), pod.terms.place.value_or(0), nodes, nodes - 1);
 }
 
 std::string both_claim(const OfferMessage& one, const OfferMessage& other) {
@@ -153,18 +153,18 @@ RefusalMessage refusal_because(const StoppedBySignal& stopped, const OfferMessag
           .text = fmt::format("{}: {}", node_name(mine), stopped.what())};
 }
 
-OfferMessage offer_message(const PodClaim& claim, const PodOffer& offer) {
-  OfferMessage message{claim, offer, ""};
+OfferMessage offer_message(const JobTerms& terms, const PodOffer& offer) {
+  OfferMessage message{terms, offer, ""};
   // Cut on its way it would differ from the hub's own.
-  if (claim.layout.size() > kLongestSentList) {
-    message.claim.layout =
-        fmt::format("{}… (digest {})", start_of_text(claim.layout, kShownOfLayout),
-                    in_hex(digest(claim.layout)));
+  if (terms.layout.size() > kLongestSentList) {
+    message.terms.layout =
+        fmt::format("{}… (digest {})", start_of_text(terms.layout, kShownOfLayout),
+                    in_hex(digest(terms.layout)));
   }
-  if (claim.ips.empty()) return message;
-  const std::string list = fmt::format("{}", fmt::join(claim.ips, ","));
+  if (terms.ips.empty()) return message;
+  const std::string list = fmt::format("{}", fmt::join(terms.ips, ","));
   message.ips_digest = digest(list);
-  if (list.size() > kLongestSentList) message.claim.ips.clear();
+  if (list.size() > kLongestSentList) message.terms.ips.clear();
   return message;
 }
 

@@ -39,6 +39,6 @@ std::string both_claim(const OfferMessage& one, const OfferMessage& other);
 RefusalMessage refusal_because(const StoppedBySignal& stopped, const OfferMessage& mine);
 
 // What a pod says of itself to the hub. Long lists travel as their digest.
-OfferMessage offer_message(const PodClaim& claim, const PodOffer& offer);
+OfferMessage offer_message(const JobTerms& terms, const PodOffer& offer);
 
 }  // namespace paddle_launch

@@ -55,11 +55,11 @@ void Elastic::throw_if_stopped() const {
   }
 }
 
-Met Elastic::meet(Connections connections, PodClaim claim, PodOffer offer, const NextRound& next,
+Met Elastic::meet(Connections connections, JobTerms terms, PodOffer offer, const NextRound& next,
                   int before, const PayloadMaker& payload) {
   began_ = EventLoop::Clock::now();
   offer.host = host_;
-  claim.round = next.state.number - 1;
+  terms.round = next.state.number - 1;
   const bool hub_is_lost = before > 0 && !connections.hub && !connections.link;
   if (hub_is_lost && register_->book().round) lost_hub_ = register_->book().round->hub;
   for (const std::string& name : connections.lost) register_->expel(name);
@@ -67,7 +67,7 @@ Met Elastic::meet(Connections connections, PodClaim claim, PodOffer offer, const
     throw_if_stopped();
     if (!connections.hub && !connections.link) connections = find_hub();
     offer.name = register_->name();
-    const OfferMessage mine = offer_message(claim, offer);
+    const OfferMessage mine = offer_message(terms, offer);
     const bool leads = connections.hub != nullptr;
     auto met = leads ? gather(std::exchange(connections, {}), mine, next, before, payload)
                      : join(std::exchange(connections, {}), mine);
@@ -122,7 +122,7 @@ std::optional<Met> Elastic::gather(Connections connections, OfferMessage mine,
     round.restarts = std::max(round.restarts, last->state.restarts);
   }
   // Its own place is from a round that others have left behind.
-  if (mine.claim.round + 1 != round.number) mine.claim.place.reset();
+  if (mine.terms.round + 1 != round.number) mine.terms.place.reset();
   register_->keep_name(false);
   Gathering gathering(loop_, gathering_settings(round, rule(before, next.has_settled, round)),
                       std::move(connections), std::move(mine));

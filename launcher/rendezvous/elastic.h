@@ -38,7 +38,7 @@ class Elastic {
   const std::string& host() const { return host_; }
 
   // `before`: the number of nodes of the last round that this pod was in; 0: none.
-  Met meet(Connections connections, PodClaim claim, PodOffer offer, const NextRound& next,
+  Met meet(Connections connections, JobTerms terms, PodOffer offer, const NextRound& next,
            int before, const PayloadMaker& payload);
 
   JobRegister& job() { return *register_; }

@@ -82,8 +82,8 @@ void Gathering::take_offer(int member, const OfferMessage& offer) {
     if (!members_.contains(member)) take_place_of_absent(offer);
     OfferMessage& arrived = arrived_.insert_or_assign(member, offer).first->second;
     // Rounds have been played without it: somebody else has its place now.
-    const bool is_stale = settings_.elastic && offer.claim.round + 1 != settings_.round.number;
-    if (is_stale) arrived.claim.place.reset();
+    const bool is_stale = settings_.elastic && offer.terms.round + 1 != settings_.round.number;
+    if (is_stale) arrived.terms.place.reset();
     return changed();
   }
   const RefusalMessage refusal{.status = 1, .node = -1, .text = *problem};
@@ -155,9 +155,9 @@ bool Gathering::is_complete() const {
 // `pods`: with this one the whole round.
 bool Gathering::is_as_before(const std::map<int, OfferMessage>& pods) const {
   return static_cast<int>(pods.size()) + 1 == settings_.elastic->before &&
-         mine_.claim.place.has_value() &&
+         mine_.terms.place.has_value() &&
          std::all_of(pods.begin(), pods.end(),
-                     [](const auto& one) { return one.second.claim.place.has_value(); });
+                     [](const auto& one) { return one.second.terms.place.has_value(); });
 }
 
 void Gathering::consider() {
@@ -189,10 +189,10 @@ WaitingFacts Gathering::facts() const {
   facts.missing = std::max(0, wanted() - here());
   facts.waited =
       std::chrono::duration_cast<std::chrono::seconds>(EventLoop::Clock::now() - started_);
-  std::set<int> places = {mine_.claim.place.value_or(0)};
+  std::set<int> places = {mine_.terms.place.value_or(0)};
   for (const auto& [member, offer] : arrived_) {
-    if (!offer.claim.place) return facts;  // who is missing is not known by name
-    places.insert(*offer.claim.place);
+    if (!offer.terms.place) return facts;  // who is missing is not known by name
+    places.insert(*offer.terms.place);
   }
   for (std::size_t place = 0; place < settings_.hosts.size(); ++place) {
     if (!places.contains(static_cast<int>(place))) facts.names.push_back(settings_.hosts[place]);

@@ -56,7 +56,7 @@ struct GatheringSettings {
 
 class Gathering {
  public:
-  // `mine`: its claim has this pod's place of the round before, if any.
+  // `mine`: its terms have this pod's place of the round before, if any.
   Gathering(EventLoop& loop, GatheringSettings settings, Connections connections,
             OfferMessage mine);
 

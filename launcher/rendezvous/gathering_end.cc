@@ -15,15 +15,15 @@ CompleteMeeting Gathering::meeting() const {
     choose_elastic_places(meeting);
     return meeting;
   }
-  std::set<int> taken = {mine_.claim.place.value_or(0)};
+  std::set<int> taken = {mine_.terms.place.value_or(0)};
   for (const auto& [member, offer] : arrived_) {
-    if (offer.claim.place) taken.insert(*offer.claim.place);
+    if (offer.terms.place) taken.insert(*offer.terms.place);
   }
-  meeting.my_place = mine_.claim.place.value_or(0);
+  meeting.my_place = mine_.terms.place.value_or(0);
   meeting.offers = arrived_;
   for (const auto& [member, offer] : arrived_) {
-    int place = offer.claim.place.value_or(0);
-    while (!offer.claim.place && taken.contains(place)) ++place;
+    int place = offer.terms.place.value_or(0);
+    while (!offer.terms.place && taken.contains(place)) ++place;
     taken.insert(place);
     meeting.places[member] = place;
   }
@@ -31,8 +31,8 @@ CompleteMeeting Gathering::meeting() const {
 }
 
 void Gathering::choose_elastic_places(CompleteMeeting& meeting) const {
-  std::vector<Candidate> candidates = {{mine_.claim.place}};
-  for (const auto& [member, offer] : arrived_) candidates.push_back({offer.claim.place});
+  std::vector<Candidate> candidates = {{mine_.terms.place}};
+  for (const auto& [member, offer] : arrived_) candidates.push_back({offer.terms.place});
   const auto places = round_places(candidates, settings_.elastic->nodes().max);
   meeting.my_place = places.front().value_or(0);
   auto next = places.begin() + 1;
@@ -70,7 +70,7 @@ WaitingMessage Gathering::spare_message() const {
 void Gathering::dismiss_the_rest() {
   for (auto one = complete_->spares.begin(); one != complete_->spares.end();) {
     const auto& [member, offer] = *one;
-    if (!offer.claim.place) {
+    if (!offer.terms.place) {
       hub_->send(member, spare_message());
       ++one;
       continue;

@@ -21,11 +21,11 @@ std::optional<std::string> Gathering::objection(int member, const OfferMessage& 
 }
 
 std::optional<std::string> Gathering::taken_place(int member, const OfferMessage& offer) const {
-  if (!offer.claim.place) return std::nullopt;
-  const int place = *offer.claim.place;
-  if (mine_.claim.place == place) return both_claim(mine_, offer);
+  if (!offer.terms.place) return std::nullopt;
+  const int place = *offer.terms.place;
+  if (mine_.terms.place == place) return both_claim(mine_, offer);
   for (const auto& [other, arrived] : arrived_) {
-    if (other != member && arrived.claim.place == place) return both_claim(arrived, offer);
+    if (other != member && arrived.terms.place == place) return both_claim(arrived, offer);
   }
   // It is still about to make its offer.
   for (const auto& [other, others_place] : members_) {
@@ -53,12 +53,12 @@ int Gathering::free_places() const {
 // node without a place of its own takes one of those.
 void Gathering::take_place_of_absent(const OfferMessage& offer) {
   const auto away = std::find_if(members_.begin(), members_.end(), [&](const auto& one) {
-    return hub_->is_away(one.first) && offer.claim.place.value_or(one.second) == one.second;
+    return hub_->is_away(one.first) && offer.terms.place.value_or(one.second) == one.second;
   });
   if (away == members_.end()) return;
   const auto absent = std::count_if(members_.begin(), members_.end(),
                                     [this](const auto& one) { return hub_->is_away(one.first); });
-  if (offer.claim.place || free_places() <= absent) hub_->drop(away->first);
+  if (offer.terms.place || free_places() <= absent) hub_->drop(away->first);
 }
 
 }  // namespace paddle_launch

@@ -52,7 +52,7 @@ Met give_roster(std::unique_ptr<Hub> hub, const CompleteMeeting& meeting, Roster
   RosterMessage message{
       .mine = 0,
       .hub = static_cast<int>(roster.mine),
-      .packed_pods = pack_pods(roster.pods, meeting.mine.claim.ips),
+      .packed_pods = pack_pods(roster.pods, meeting.mine.terms.ips),
       .warnings = oddities(meeting.mine, meeting.offers),
       .payload = payload ? payload(trainers_of(roster), reached_at) : std::string(),
       .round = meeting.round};

@@ -23,11 +23,11 @@ constexpr std::chrono::seconds kWorthAWord{2};
 }  // namespace
 
 HubMeeting::HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd listener,
-                       const PodClaim& claim, const PodOffer& mine, std::vector<int> ports_taken)
+                       const JobTerms& terms, const PodOffer& mine, std::vector<int> ports_taken)
     : loop_(loop),
       settings_(settings),
-      claim_(claim),
-      mine_(offer_message(claim, mine)),
+      terms_(terms),
+      mine_(offer_message(terms, mine)),
       hub_(std::make_unique<Hub>(loop, std::move(listener), settings.identity)),
       knocker_(loop, settings.identity, settings.ports, settings.from, mine_,
                {.answered =
@@ -41,7 +41,7 @@ HubMeeting::HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd li
       bad_news_(loop),
       started_(EventLoop::Clock::now()),
       others_(settings.identity.card.tag) {
-  if (claim_.place) member_of_place_[*claim_.place] = kMyself;
+  if (terms_.place) member_of_place_[*terms_.place] = kMyself;
   hub_->set_events(
       {.message = [this](int member, const Message& message) { take(member, message); },
        .gone = [this](int member, const std::string&) { gone(member); },
@@ -53,9 +53,9 @@ HubMeeting::HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd li
 }
 
 Met HubMeeting::run(const PayloadMaker& payload) {
-  if (!claim_.problem.empty()) {
-    const std::string text = fmt::format("{}: {}", node_name(mine_), claim_.problem);
-    refuse({.status = status_of(claim_), .node = 0, .text = text}, kForLatecomers);
+  if (!terms_.problem.empty()) {
+    const std::string text = fmt::format("{}: {}", node_name(mine_), terms_.problem);
+    refuse({.status = status_of(terms_), .node = 0, .text = text}, kForLatecomers);
   }
   ticking_.set(kTick, [this] { tick(); });
   try {
@@ -82,26 +82,26 @@ void HubMeeting::take_offer(int member, const OfferMessage& offer) {
   const std::optional<std::string> problem = objection(offer);
   arrived_.emplace(member, offer);
   if (problem) {
-    return refuse({.status = status_of(offer.claim),
-                   .node = offer.claim.place.value_or(-1),
+    return refuse({.status = status_of(offer.terms),
+                   .node = offer.terms.place.value_or(-1),
                    .text = *problem},
                   kForLatecomers);
   }
-  if (offer.claim.place) member_of_place_[*offer.claim.place] = member;
-  if (static_cast<int>(arrived_.size()) + 1 == claim_.nodes) all_are_here();
+  if (offer.terms.place) member_of_place_[*offer.terms.place] = member;
+  if (static_cast<int>(arrived_.size()) + 1 == terms_.nodes) all_are_here();
 }
 
 // What a scheduler started together ends with one status; of nodes that were typed one by one each
 // ends with its own.
-int HubMeeting::status_of(const PodClaim& claim) const {
-  return settings_.hub_tells_for_all && !claim.problem.empty() ? claim.problem_status
+int HubMeeting::status_of(const JobTerms& terms) const {
+  return settings_.hub_tells_for_all && !terms.problem.empty() ? terms.problem_status
                                                                : kLaunchErrorStatus;
 }
 
 void HubMeeting::all_are_here() {
   is_over_ = settings_.node_of.empty();
   if (is_over_) return;
-  std::vector<OfferMessage> pods(static_cast<std::size_t>(claim_.nodes));
+  std::vector<OfferMessage> pods(static_cast<std::size_t>(terms_.nodes));
   for (const auto& [place, member] : member_of_place_) {
     pods.at(static_cast<std::size_t>(place)) = member == kMyself ? mine_ : arrived_.at(member);
   }
@@ -112,9 +112,9 @@ void HubMeeting::all_are_here() {
 
 std::optional<std::string> HubMeeting::objection(const OfferMessage& offer) const {
   if (auto problem = misfit(mine_, offer)) return problem;
-  if (!offer.claim.place) return std::nullopt;
-  if (*offer.claim.place >= claim_.nodes) return no_such_place(offer, claim_.nodes);
-  const auto other = member_of_place_.find(*offer.claim.place);
+  if (!offer.terms.place) return std::nullopt;
+  if (*offer.terms.place >= terms_.nodes) return no_such_place(offer, terms_.nodes);
+  const auto other = member_of_place_.find(*offer.terms.place);
   if (other == member_of_place_.end()) return std::nullopt;
   return both_claim(other->second == kMyself ? mine_ : arrived_.at(other->second), offer);
 }
@@ -122,7 +122,7 @@ std::optional<std::string> HubMeeting::objection(const OfferMessage& offer) cons
 void HubMeeting::gone(int member) {
   const auto found = arrived_.find(member);
   if (found != arrived_.end()) {
-    const std::optional<int> place = found->second.claim.place;
+    const std::optional<int> place = found->second.terms.place;
     if (place && member_of_place_[*place] == member) member_of_place_.erase(*place);
     arrived_.erase(found);
   }
@@ -155,7 +155,7 @@ void HubMeeting::refuse(RefusalMessage refusal, std::chrono::milliseconds patien
 }
 
 void HubMeeting::stop_when_all_are_told() {
-  if (told_ + 1 >= claim_.nodes && arrived_.empty()) is_over_ = true;
+  if (told_ + 1 >= terms_.nodes && arrived_.empty()) is_over_ = true;
 }
 
 void HubMeeting::tick() {
@@ -176,7 +176,7 @@ void HubMeeting::tick() {
 }
 
 std::vector<std::string> HubMeeting::missing_names() const {
-  const std::vector<std::string>& all = claim_.ips.empty() ? settings_.names : claim_.ips;
+  const std::vector<std::string>& all = terms_.ips.empty() ? settings_.names : terms_.ips;
   std::vector<std::string> names;
   for (std::size_t place = 0; place < all.size(); ++place) {
     if (!member_of_place_.contains(static_cast<int>(place))) names.push_back(all[place]);
@@ -186,8 +186,8 @@ std::vector<std::string> HubMeeting::missing_names() const {
 
 WaitingFacts HubMeeting::facts() const {
   WaitingFacts facts;
-  facts.nodes = claim_.nodes;
-  facts.missing = claim_.nodes - 1 - static_cast<int>(arrived_.size());
+  facts.nodes = terms_.nodes;
+  facts.missing = terms_.nodes - 1 - static_cast<int>(arrived_.size());
   facts.names = missing_names();
   keep_first_names(facts.names);
   facts.waited =
@@ -203,7 +203,7 @@ WaitingFacts HubMeeting::facts() const {
 }
 
 void HubMeeting::knock() {
-  if (claim_.ips.empty()) return;  // nobody else would listen
+  if (terms_.ips.empty()) return;  // nobody else would listen
   const std::vector<std::string> names = missing_names();
   if (!names.empty()) knocker_.knock(names[next_knock_++ % names.size()]);
 }

@@ -23,7 +23,7 @@ namespace paddle_launch {
 class HubMeeting {
  public:
   // `ports_taken`: ports where the hub was expected and somebody else is.
-  HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd listener, const PodClaim& claim,
+  HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd listener, const JobTerms& terms,
              const PodOffer& mine, std::vector<int> ports_taken);
 
   // Throws LaunchError or NodeMissing when there will be no job.
@@ -35,7 +35,7 @@ class HubMeeting {
   void take(int member, const Message& message);
   void take_offer(int member, const OfferMessage& offer);
   std::optional<std::string> objection(const OfferMessage& offer) const;
-  int status_of(const PodClaim& claim) const;
+  int status_of(const JobTerms& terms) const;
   void all_are_here();
   void gone(int member);
   bool has_told_for_all() const {
@@ -55,7 +55,7 @@ class HubMeeting {
 
   EventLoop& loop_;
   const TcpSettings& settings_;
-  PodClaim claim_;
+  JobTerms terms_;
   OfferMessage mine_;
   std::unique_ptr<Hub> hub_;
   std::map<int, OfferMessage> arrived_;  // by member, in the order of their coming; not myself

@@ -14,13 +14,13 @@ std::map<int, int> HubMeeting::places() const {
   std::vector<int> members = {kMyself};
   const std::uint32_t my_address =
       settings_.listen_on.value_or(parse_ipv4(mine_.offer.host).value_or(0));
-  std::vector<ArrivedNode> nodes = {{claim_.place, my_address, true}};
+  std::vector<ArrivedNode> nodes = {{terms_.place, my_address, true}};
   for (const auto& [member, offer] : arrived_) {
     const auto address = parse_ipv4(offer.offer.host);
     members.push_back(member);
-    nodes.push_back({offer.claim.place, address.value_or(hub_->address_of(member)), false});
+    nodes.push_back({offer.terms.place, address.value_or(hub_->address_of(member)), false});
   }
-  const std::vector<int> order = order_nodes(nodes, claim_.sort_ip);
+  const std::vector<int> order = order_nodes(nodes, terms_.sort_ip);
   std::map<int, int> places;
   for (std::size_t i = 0; i < members.size(); ++i) places[members[i]] = order[i];
   return places;

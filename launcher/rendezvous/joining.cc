@@ -54,7 +54,7 @@ std::optional<Met> Joining::run() {
   }
   if (refusal_) throw_refusal(*refusal_);
   if (!roster_) return std::nullopt;
-  auto roster = read_roster(*roster_, mine_.claim.ips, mine_.offer);
+  auto roster = read_roster(*roster_, mine_.terms.ips, mine_.offer);
   if (!roster) {
     throw LaunchError(
         "the node that holds the job together sent a list of nodes that cannot be read; install "

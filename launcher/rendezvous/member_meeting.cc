@@ -31,18 +31,18 @@ std::string hub_text(const TcpSettings& settings) {
 
 }  // namespace
 
-MemberMeeting::MemberMeeting(EventLoop& loop, const TcpSettings& settings, PodClaim claim,
+MemberMeeting::MemberMeeting(EventLoop& loop, const TcpSettings& settings, JobTerms terms,
                              PodOffer mine)
     : loop_(loop),
       settings_(settings),
-      claim_(std::move(claim)),
+      terms_(std::move(terms)),
       mine_(std::move(mine)),
       pause_(kFirstPause),
       ticking_(loop),
       retry_(loop),
       started_(EventLoop::Clock::now()),
       others_(settings.identity.card.tag) {
-  facts_.nodes = claim_.nodes;
+  facts_.nodes = terms_.nodes;
   facts_.hub = hub_text(settings_);
 }
 
@@ -129,7 +129,7 @@ void MemberMeeting::joined(std::unique_ptr<Link> link) {
                            try_again(end.why);
                          }});
   link_->send(clocks_now());
-  link_->send(offer_message(claim_, mine_));
+  link_->send(offer_message(terms_, mine_));
 }
 
 void MemberMeeting::take(const Message& message) {
@@ -146,7 +146,7 @@ void MemberMeeting::take(const Message& message) {
 }
 
 void MemberMeeting::take_roster(const RosterMessage& message) {
-  roster_ = read_roster(message, claim_.ips, mine_);
+  roster_ = read_roster(message, terms_.ips, mine_);
   hub_ = message.hub;
   if (!roster_) {
     refusal_ =
@@ -169,8 +169,8 @@ void MemberMeeting::tick() {
   facts_.waited = std::chrono::duration_cast<std::chrono::seconds>(waited);
   // Who has joined leaves the end of patience to the hub, which knows who is missing.
   const auto patience = settings_.timeout + (link_ ? kPatienceWithHub : std::chrono::seconds(0));
-  if (!claim_.problem.empty() && settings_.problem && !std::exchange(told_problem_, true)) {
-    settings_.problem(claim_.problem);
+  if (!terms_.problem.empty() && settings_.problem && !std::exchange(told_problem_, true)) {
+    settings_.problem(terms_.problem);
   }
   if (waited < patience) {
     if (settings_.waiting) settings_.waiting(facts_);

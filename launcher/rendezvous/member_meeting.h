@@ -20,7 +20,7 @@ namespace paddle_launch {
 
 class MemberMeeting {
  public:
-  MemberMeeting(EventLoop& loop, const TcpSettings& settings, PodClaim claim, PodOffer mine);
+  MemberMeeting(EventLoop& loop, const TcpSettings& settings, JobTerms terms, PodOffer mine);
   MemberMeeting(const MemberMeeting&) = delete;
   MemberMeeting& operator=(const MemberMeeting&) = delete;
   ~MemberMeeting();
@@ -41,7 +41,7 @@ class MemberMeeting {
 
   EventLoop& loop_;
   const TcpSettings& settings_;
-  PodClaim claim_;
+  JobTerms terms_;
   PodOffer mine_;
   std::unique_ptr<NameLookup> lookup_;
   std::unique_ptr<Dialer> dialer_;

@@ -40,7 +40,7 @@ class Rendezvous {
 
   // Blocks until the pods of this round are complete; every pod gets the same order. Throws
   // LaunchError when they do not agree, NodeMissing when one never came.
-  virtual Met meet(const PodClaim& claim, const PodOffer& mine, const PayloadMaker& payload) = 0;
+  virtual Met meet(const JobTerms& terms, const PodOffer& mine, const PayloadMaker& payload) = 0;
 };
 
 }  // namespace paddle_launch

@@ -94,9 +94,9 @@ Scheduler::Scheduler(EventLoop& loop, TaskMeeting& meeting, const TaskParty& par
   settings_.names = party_.group.hosts;
 }
 
-std::vector<OfferMessage> Scheduler::gather_offers(const PodClaim& claim, const PodOffer& mine) {
+std::vector<OfferMessage> Scheduler::gather_offers(const JobTerms& terms, const PodOffer& mine) {
   const std::vector<std::string> by_task =
-      meeting_.gather(encode(Message(offer_message(claim, mine))));
+      meeting_.gather(encode(Message(offer_message(terms, mine))));
   std::vector<OfferMessage> offers;
   for (const int task : party_.group.task_at) {
     const auto message = decode(by_task[static_cast<std::size_t>(task)]);
@@ -159,8 +159,8 @@ void Scheduler::refuse(const RefusalMessage& problem) {
   throw AlreadyTold{problem.status};
 }
 
-Met Scheduler::meet(const PodClaim& claim, const PodOffer& mine, const PayloadMaker& payload) {
-  const std::vector<OfferMessage> offers = gather_offers(claim, mine);
+Met Scheduler::meet(const JobTerms& terms, const PodOffer& mine, const PayloadMaker& payload) {
+  const std::vector<OfferMessage> offers = gather_offers(terms, mine);
   if (const auto problem = task_disagreement(offers, party_.group.node_of)) refuse(*problem);
   int trainers = 0;
   for (const OfferMessage& offer : offers)
@@ -169,8 +169,8 @@ Met Scheduler::meet(const PodClaim& claim, const PodOffer& mine, const PayloadMa
   PodOffer offer = mine;
   if (offer.host.empty() && party_.group.nodes == 1) offer.host = format_ipv4(kLoopback);
   Met met = party_.group.mine == 0
-                ? HubMeeting(loop_, settings_, std::move(listener_), claim, offer, {}).run({})
-                : MemberMeeting(loop_, settings_, claim, offer).run();
+                ? HubMeeting(loop_, settings_, std::move(listener_), terms, offer, {}).run({})
+                : MemberMeeting(loop_, settings_, terms, offer).run();
   meeting_.wait_for_end();
   met.payload = payload_;
   // Both shapes of a job show its trainers the same pod name: that of the node's first pod.

@@ -23,10 +23,10 @@ class Scheduler final : public Rendezvous {
  public:
   // `settings`: identity without its secret, time-out and callbacks.
   Scheduler(EventLoop& loop, TaskMeeting& meeting, const TaskParty& party, TcpSettings settings);
-  Met meet(const PodClaim& claim, const PodOffer& mine, const PayloadMaker& payload) override;
+  Met meet(const JobTerms& terms, const PodOffer& mine, const PayloadMaker& payload) override;
 
  private:
-  std::vector<OfferMessage> gather_offers(const PodClaim& claim, const PodOffer& mine);
+  std::vector<OfferMessage> gather_offers(const JobTerms& terms, const PodOffer& mine);
   std::vector<std::uint32_t> own_addresses() const;
   [[noreturn]] void refuse(const RefusalMessage& problem);
   void share_the_way(int trainers, const PayloadMaker& payload);

@@ -14,7 +14,7 @@ namespace paddle_launch {
 
 class Solo final : public Rendezvous {
  public:
-  Met meet(const PodClaim& /*claim*/, const PodOffer& mine, const PayloadMaker& payload) override {
+  Met meet(const JobTerms& /*terms*/, const PodOffer& mine, const PayloadMaker& payload) override {
     const int trainers = static_cast<int>(mine.trainers.size());
     // Before the rest: g++ 12 destroys a list twice when an exception leaves the braces around it.
     std::string given = payload ? payload(trainers, kLoopback) : std::string();

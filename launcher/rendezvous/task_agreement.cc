@@ -13,10 +13,10 @@ namespace {
 
 std::optional<RefusalMessage> first_problem(const std::vector<OfferMessage>& pods) {
   for (const OfferMessage& pod : pods) {
-    if (pod.claim.problem.empty()) continue;
-    return RefusalMessage{.status = pod.claim.problem_status,
-                          .node = pod.claim.place.value_or(-1),
-                          .text = fmt::format("{}: {}", pod.claim.machine, pod.claim.problem)};
+    if (pod.terms.problem.empty()) continue;
+    return RefusalMessage{.status = pod.terms.problem_status,
+                          .node = pod.terms.place.value_or(-1),
+                          .text = fmt::format("{}: {}", pod.terms.machine, pod.terms.problem)};
   }
   return std::nullopt;
 }
@@ -42,7 +42,7 @@ std::optional<std::string> different_counts(const std::vector<OfferMessage>& pod
         "the numbers of trainers differ: {} has {} and {} has {}; all nodes of a job need the same "
         "number of cards: ask the scheduler for equal nodes, name as many cards on each with "
         "--gpus, or give --nproc_per_node",
-        someone.at(first)->claim.machine, expected, someone.at(node)->claim.machine, count);
+        someone.at(first)->terms.machine, expected, someone.at(node)->terms.machine, count);
   }
   return std::nullopt;
 }

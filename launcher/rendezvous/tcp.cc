@@ -51,18 +51,18 @@ UniqueFd Tcp::listen(const PodOffer& mine, std::vector<int>& taken) const {
       settings_.ports.front(), settings_.ports.back(), settings_.hub_host));
 }
 
-Met Tcp::meet(const PodClaim& claim, const PodOffer& mine, const PayloadMaker& payload) {
+Met Tcp::meet(const JobTerms& terms, const PodOffer& mine, const PayloadMaker& payload) {
   if (settings_.is_hub) {
     std::vector<int> taken;
     if (UniqueFd listener = listen(mine, taken)) {
       PodOffer offer = mine;
       // Under a scheduler the name is only where to look; the members tell where they found us.
       if (offer.host.empty() && settings_.node_of.empty()) offer.host = settings_.hub_host;
-      return HubMeeting(loop_, settings_, std::move(listener), claim, offer, std::move(taken))
+      return HubMeeting(loop_, settings_, std::move(listener), terms, offer, std::move(taken))
           .run(payload);
     }
   }
-  return MemberMeeting(loop_, settings_, claim, mine).run();
+  return MemberMeeting(loop_, settings_, terms, mine).run();
 }
 
 }  // namespace paddle_launch

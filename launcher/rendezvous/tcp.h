@@ -11,7 +11,7 @@ namespace paddle_launch {
 class Tcp final : public Rendezvous {
  public:
   Tcp(EventLoop& loop, TcpSettings settings);
-  Met meet(const PodClaim& claim, const PodOffer& mine, const PayloadMaker& payload) override;
+  Met meet(const JobTerms& terms, const PodOffer& mine, const PayloadMaker& payload) override;
 
  private:
   UniqueFd listen(const PodOffer& mine, std::vector<int>& taken) const;

@@ -63,16 +63,16 @@ ElasticJob::Announced::~Announced() {
 
 ElasticJob::~ElasticJob() { leave(false); }
 
-Met ElasticJob::meet(BetweenRounds between, PodClaim claim, const PodOffer& offer,
+Met ElasticJob::meet(BetweenRounds between, JobTerms terms, const PodOffer& offer,
                      const PayloadMaker& payload) {
   Announcer announcer(job_, true);
   const Announced announced(*this, announcer);
   const int before = static_cast<int>(between.roster.pods.size());
-  if (before > 0) claim.place = static_cast<int>(between.roster.mine);
+  if (before > 0) terms.place = static_cast<int>(between.roster.mine);
   Met met =
-      elastic_->meet(std::move(between.connections), claim, offer, between.next, before, payload);
-  claim.place.reset();
-  watch_.emplace(loop_, elastic_->job(), job_.elastic->settle, offer_message(claim, offer));
+      elastic_->meet(std::move(between.connections), terms, offer, between.next, before, payload);
+  terms.place.reset();
+  watch_.emplace(loop_, elastic_->job(), job_.elastic->settle, offer_message(terms, offer));
   return met;
 }
 

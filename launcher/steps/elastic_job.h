@@ -33,7 +33,7 @@ class ElasticJob {
   ~ElasticJob();
 
   // `between` is empty before the first round.
-  Met meet(BetweenRounds between, PodClaim claim, const PodOffer& offer,
+  Met meet(BetweenRounds between, JobTerms terms, const PodOffer& offer,
            const PayloadMaker& payload);
   RoundWatch watch();
   // Nothing of this node stays in etcd. `job_is_over`: nor of any other.

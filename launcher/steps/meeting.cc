@@ -15,8 +15,8 @@
 #include "launcher/rendezvous/tcp.h"
 #include "launcher/run/own_words.h"
 #include "launcher/steps/announcer.h"
-#include "launcher/steps/claim.h"
 #include "launcher/steps/identity.h"
+#include "launcher/steps/job_terms.h"
 #include "launcher/tell/waiting.h"
 #include "launcher/text/ipv4.h"
 
@@ -111,13 +111,13 @@ TcpSettings settings_for(const JobSpec& job, const Environment& env, const Machi
 }  // namespace
 
 Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
-                    const Machine& here, const OwnNode& me, Company& company, const PodClaim& claim,
+                    const Machine& here, const OwnNode& me, Company& company, const JobTerms& terms,
                     const PodOffer& offer, const PayloadMaker& payload,
                     std::vector<std::string>& notices) {
-  if (company.way() == Way::Solo) return Solo().meet(claim, offer, payload);
+  if (company.way() == Way::Solo) return Solo().meet(terms, offer, payload);
   Announcer announcer(job, company.speaks());
   TcpSettings settings = settings_for(job, env, here, me, company, notices);
-  if (!claim.problem.empty()) {
+  if (!terms.problem.empty()) {
     settings.timeout = std::min<std::chrono::milliseconds>(settings.timeout, kToTellAProblem);
   }
   settings.waiting = [&announcer](const WaitingFacts& facts) { announcer.waiting(facts); };
@@ -129,9 +129,9 @@ Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
   settings.remark = [&announcer](const std::string& text) { announcer.remark(text); };
   if (company.way() == Way::Tasks) {
     return Scheduler(loop, company.meeting(), company.party(), std::move(settings))
-        .meet(claim, offer, payload);
+        .meet(terms, offer, payload);
   }
-  Met met = Tcp(loop, std::move(settings)).meet(claim, offer, payload);
+  Met met = Tcp(loop, std::move(settings)).meet(terms, offer, payload);
   if (company.way() == Way::SlurmStep) {
     name_pods_of_step(met.roster, *company.surroundings().step);
   }

@@ -19,7 +19,7 @@ namespace paddle_launch {
 // By the way that the company has. Adds a line to `notices` where the channel is not protected.
 // Throws UsageError for a token that cannot be used.
 Met meet_the_others(EventLoop& loop, const JobSpec& job, const Environment& env,
-                    const Machine& here, const OwnNode& me, Company& company, const PodClaim& claim,
+                    const Machine& here, const OwnNode& me, Company& company, const JobTerms& terms,
                     const PodOffer& offer, const PayloadMaker& payload,
                     std::vector<std::string>& notices);
 

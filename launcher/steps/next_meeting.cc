@@ -96,20 +96,20 @@ void pause_between_rounds(EventLoop& loop, const BetweenRounds& between, bool ot
 }
 
 Met meet_again(EventLoop& loop, const JobSpec& job, const Company& company, BetweenRounds between,
-               PodClaim claim, PodOffer offer, const PayloadMaker& payload) {
+               JobTerms terms, PodOffer offer, const PayloadMaker& payload) {
   const RoundState state = between.next.state;
   const PodOffer& before = between.roster.pods.at(between.roster.mine);
   offer.name = before.name;
   offer.host = before.host;
-  claim.place = static_cast<int>(between.roster.mine);
+  terms.place = static_cast<int>(between.roster.mine);
   if (company.way() == Way::Solo) {
-    Met met = Solo().meet(claim, offer, payload);
+    Met met = Solo().meet(terms, offer, payload);
     met.round = state;
     return met;
   }
   Announcer announcer(job, company.speaks());
   const bool speaks_for_hub = is_first_on_node(between.roster) || between.roster.mine == 1;
-  OfferMessage mine = offer_message(claim, offer);
+  OfferMessage mine = offer_message(terms, offer);
   try {
     if (between.connections.hub) {
       return gather(loop, job, company, std::move(between), std::move(mine), payload, announcer);

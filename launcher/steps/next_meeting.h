@@ -25,8 +25,8 @@ void pause_between_rounds(EventLoop& loop, const BetweenRounds& between, bool ot
 // know.
 void tell_the_others(EventLoop& loop, Connections& connections, int status, const std::string& why);
 
-// `claim` and `offer`: as in the first meeting, with new ports.
+// `terms` and `offer`: as in the first meeting, with new ports.
 Met meet_again(EventLoop& loop, const JobSpec& job, const Company& company, BetweenRounds between,
-               PodClaim claim, PodOffer offer, const PayloadMaker& payload);
+               JobTerms terms, PodOffer offer, const PayloadMaker& payload);
 
 }  // namespace paddle_launch

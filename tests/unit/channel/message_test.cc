@@ -98,10 +98,10 @@ TEST(Message, CutsOtherTextsToTheirStart) {
   const std::string text(100 * kKilobyte, 'x');
   EXPECT_EQ(there_and_back(RefusalMessage{.text = text}).text.size(), 8 * kKilobyte);
   EXPECT_EQ(there_and_back(StopMessage{{.text = text}}).cause.text.size(), kKilobyte);
-  const OfferMessage offer = there_and_back(OfferMessage{.claim = {.command = text}});
-  EXPECT_EQ(offer.claim.command.size(), 4 * kKilobyte);
+  const OfferMessage offer = there_and_back(OfferMessage{.terms = {.command = text}});
+  EXPECT_EQ(offer.terms.command.size(), 4 * kKilobyte);
   const auto ips = std::vector<std::string>(5000, "192.168.100.100");
-  EXPECT_EQ(there_and_back(OfferMessage{.claim = {.ips = ips}}).claim.ips, ips);
+  EXPECT_EQ(there_and_back(OfferMessage{.terms = {.ips = ips}}).terms.ips, ips);
   const std::string packed(300 * kKilobyte, 'p');
   EXPECT_EQ(there_and_back(RosterMessage{.packed_pods = packed}).packed_pods, packed);
 }

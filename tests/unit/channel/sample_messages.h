@@ -87,7 +87,7 @@ inline LinkCheck sample_check() {
 }
 
 inline OfferMessage sample_offer_message() {
-  const PodClaim claim{.version = "0.1.0",
+  const JobTerms terms{.version = "0.1.0",
                        .machine = "machine-1",
                        .pid = 4711,
                        .ips = {"192.168.0.6", "192.168.0.7", "192.168.0.6"},
@@ -101,7 +101,7 @@ inline OfferMessage sample_offer_message() {
                        .command = "train.py --epochs 3",
                        .problem = "no card is visible",
                        .problem_status = 2};
-  return {.claim = claim, .offer = sample_offer(), .ips_digest = "0123456789abcdef"};
+  return {.terms = terms, .offer = sample_offer(), .ips_digest = "0123456789abcdef"};
 }
 
 inline std::vector<Message> sample_messages() {

@@ -9,16 +9,16 @@ namespace paddle_launch {
 namespace {
 
 OfferMessage pod(const std::string& host, const std::string& machine, int trainers = 2) {
-  PodClaim claim;
-  claim.version = "0.1.0";
-  claim.machine = machine;
-  claim.ips = {"10.0.0.1", "10.0.0.2"};
-  claim.nodes = 2;
-  claim.command = "train.py";
+  JobTerms terms;
+  terms.version = "0.1.0";
+  terms.machine = machine;
+  terms.ips = {"10.0.0.1", "10.0.0.2"};
+  terms.nodes = 2;
+  terms.command = "train.py";
   PodOffer offer;
   offer.host = host;
   offer.trainers.resize(static_cast<std::size_t>(trainers));
-  return offer_message(claim, offer);
+  return offer_message(terms, offer);
 }
 
 void expect_names(const std::optional<std::string>& text, const std::vector<std::string>& parts) {
@@ -34,9 +34,9 @@ TEST(Agreement, PodsThatWereToldTheSameAgree) {
 }
 
 TEST(Agreement, DifferentListsAreShownBoth) {
-  PodClaim claim = pod("10.0.0.2", "n2").claim;
-  claim.ips = {"10.0.0.2", "10.0.0.1"};
-  const OfferMessage other = offer_message(claim, pod("10.0.0.2", "n2").offer);
+  JobTerms terms = pod("10.0.0.2", "n2").terms;
+  terms.ips = {"10.0.0.2", "10.0.0.1"};
+  const OfferMessage other = offer_message(terms, pod("10.0.0.2", "n2").offer);
   expect_names(disagreement(pod("10.0.0.1", "n1"), other),
                {"10.0.0.1 (n1)", "--ips=10.0.0.1,10.0.0.2", "10.0.0.2 (n2)",
                 "--ips=10.0.0.2,10.0.0.1", "same order"});
@@ -51,7 +51,7 @@ TEST(Agreement, AtAMasterTheNumbersOfCardsMayDiffer) {
   OfferMessage one = pod("10.0.0.1", "n1", 2);
   OfferMessage other = pod("10.0.0.2", "n2", 4);
   for (OfferMessage* message : {&one, &other}) {
-    message->claim.ips.clear();
+    message->terms.ips.clear();
     message->ips_digest.clear();
   }
   EXPECT_FALSE(disagreement(one, other));
@@ -59,20 +59,20 @@ TEST(Agreement, AtAMasterTheNumbersOfCardsMayDiffer) {
 
 TEST(Agreement, DifferentVersionsKindsAndOptionsAreShownBoth) {
   OfferMessage other = pod("10.0.0.2", "n2");
-  other.claim.version = "0.2.0";
+  other.terms.version = "0.2.0";
   expect_names(disagreement(pod("10.0.0.1", "n1"), other), {"0.1.0", "0.2.0", "n1", "n2"});
   other = pod("10.0.0.2", "n2");
   other.offer.card_kind = CardKind::Gpu;
   expect_names(disagreement(pod("10.0.0.1", "n1"), other), {"CPUs", "gpus"});
   other = pod("10.0.0.2", "n2");
-  other.claim.check = true;
+  other.terms.check = true;
   expect_names(disagreement(pod("10.0.0.1", "n1"), other),
                {"--check was given on 10.0.0.2 (n2) and not on 10.0.0.1 (n1)"});
 }
 
 TEST(Agreement, DifferentCommandsAreOnlyOdd) {
   OfferMessage other = pod("10.0.0.2", "n2");
-  other.claim.command = "train.py --lr 2";
+  other.terms.command = "train.py --lr 2";
   EXPECT_FALSE(disagreement(pod("10.0.0.1", "n1"), other));
   const auto odd = oddities(pod("10.0.0.1", "n1"), {{1, other}});
   ASSERT_EQ(odd.size(), 1U);
@@ -85,7 +85,7 @@ TEST(Agreement, TwoLaunchersOfOneNodeAreToldOfTheJobId) {
 
 OfferMessage ps_pod(const std::string& host, const std::string& layout) {
   OfferMessage message = pod(host, "n", 0);
-  message.claim.layout = layout;
+  message.terms.layout = layout;
   return message;
 }
 
@@ -101,7 +101,7 @@ TEST(Agreement, DifferentJobsAreShownBoth) {
 TEST(Agreement, AJobWithServersIsShownInPlaceOfTheList) {
   const OfferMessage one = ps_pod("10.0.0.1", "--servers a:1 --workers b:1");
   OfferMessage other = ps_pod("10.0.0.2", "--servers a:1 --workers b:1");
-  other.claim.nodes = 3;
+  other.terms.nodes = 3;
   const auto text = disagreement(one, other);
   expect_names(text, {"the lists of nodes differ", "--servers a:1 --workers b:1"});
   EXPECT_EQ(text->find("--ips"), std::string::npos);
@@ -118,7 +118,7 @@ TEST(Agreement, WithServersTheNodesMayHaveWhatTheyNeed) {
 TEST(Agreement, RpcIsComparedAsACollectiveJob) {
   const auto rpc_pod = [](const std::string& host, int trainers) {
     OfferMessage message = pod(host, "n", trainers);
-    message.claim.layout = kRpcLayout;
+    message.terms.layout = kRpcLayout;
     return message;
   };
   expect_names(disagreement(rpc_pod("10.0.0.1", 2), rpc_pod("10.0.0.2", 3)),
@@ -126,34 +126,34 @@ TEST(Agreement, RpcIsComparedAsACollectiveJob) {
   expect_names(disagreement(rpc_pod("10.0.0.1", 2), pod("10.0.0.2", "n2")),
                {"--run_mode=rpc", "a collective job"});
   OfferMessage other = rpc_pod("10.0.0.2", 2);
-  other.claim.ips = {"10.0.0.2"};
+  other.terms.ips = {"10.0.0.2"};
   other.ips_digest = "another";
   expect_names(disagreement(rpc_pod("10.0.0.1", 2), other), {"--ips=10.0.0.2"});
 }
 
 TEST(Agreement, TwoLaunchersOfOneNameAreToldOfIt) {
   OfferMessage one = ps_pod("10.0.0.1", "PADDLE_PSERVER_IPS a,b");
-  one.claim.name = "PADDLE_TRAINER_ID=3";
+  one.terms.name = "PADDLE_TRAINER_ID=3";
   EXPECT_EQ(both_claim(one, one).rfind("two launchers claim PADDLE_TRAINER_ID=3: process", 0), 0U);
 }
 
 TEST(Agreement, ALongLayoutIsComparedByItsDigest) {
-  PodClaim claim = pod("10.0.0.1", "n1").claim;
-  claim.layout = "--servers " + std::string(100'000, 'x');
-  const OfferMessage one = offer_message(claim, {});
-  EXPECT_LT(one.claim.layout.size(), 1024U);
-  EXPECT_EQ(one.claim.layout.rfind("--servers xxx", 0), 0U);
-  EXPECT_EQ(one.claim.layout.substr(one.claim.layout.size() - 1), ")");
-  EXPECT_FALSE(disagreement(one, offer_message(claim, {})));
-  claim.layout.back() = 'y';
-  EXPECT_TRUE(disagreement(one, offer_message(claim, {})));
+  JobTerms terms = pod("10.0.0.1", "n1").terms;
+  terms.layout = "--servers " + std::string(100'000, 'x');
+  const OfferMessage one = offer_message(terms, {});
+  EXPECT_LT(one.terms.layout.size(), 1024U);
+  EXPECT_EQ(one.terms.layout.rfind("--servers xxx", 0), 0U);
+  EXPECT_EQ(one.terms.layout.substr(one.terms.layout.size() - 1), ")");
+  EXPECT_FALSE(disagreement(one, offer_message(terms, {})));
+  terms.layout.back() = 'y';
+  EXPECT_TRUE(disagreement(one, offer_message(terms, {})));
 }
 
 TEST(Agreement, ALongListTravelsAsItsDigest) {
-  PodClaim claim;
-  for (int i = 0; i < 500; ++i) claim.ips.push_back("10.0.1." + std::to_string(i));
-  EXPECT_TRUE(offer_message(claim, {}).claim.ips.empty());
-  EXPECT_FALSE(offer_message(claim, {}).ips_digest.empty());
+  JobTerms terms;
+  for (int i = 0; i < 500; ++i) terms.ips.push_back("10.0.1." + std::to_string(i));
+  EXPECT_TRUE(offer_message(terms, {}).terms.ips.empty());
+  EXPECT_FALSE(offer_message(terms, {}).ips_digest.empty());
 }
 
 TEST(OtherLaunchers, AnotherJobAndAnotherTokenAreToldApart) {

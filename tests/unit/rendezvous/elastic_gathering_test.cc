@@ -131,7 +131,7 @@ TEST_F(ElasticGatheringTest, ASpareBesideThemMakesThemNoOthersThanBefore) {
 
 TEST_F(ElasticGatheringTest, APlaceInAnEarlierRoundIsNone) {
   OfferMessage stale = offer("old", 1);
-  stale.claim.round = kGathered - 2;
+  stale.terms.round = kGathered - 2;
   const auto old = newcomer(stale);
   const auto second = old_member(offer("n2", 1));
   EXPECT_EQ(gather(offer("n1", 0)).hosts(), (Hosts{"n1", "n2"}));

@@ -139,12 +139,12 @@ TEST_F(ElasticWatchTest, NothingIsBegunAnewOnceAPodHasEnded) {
 TEST_F(ElasticWatchTest, ANewcomerThatDoesNotFitIsRefusedAndNothingChanges) {
   begin({1, 4}, 1);
   OfferMessage old = offer("n2");
-  old.claim.version = "0.0.9";
+  old.terms.version = "0.0.9";
   const auto refusal = watch_->newcomer(old);
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->status, 1);
   OfferMessage troubled = offer("n3");
-  troubled.claim.problem = "no card 9 here";
+  troubled.terms.problem = "no card 9 here";
   EXPECT_EQ(watch_->newcomer(troubled).value().text, "n3: no card 9 here");
   let_settle();
   EXPECT_TRUE(stops_.empty());

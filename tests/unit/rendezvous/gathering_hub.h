@@ -20,10 +20,10 @@ inline constexpr int kGathered = 2;  // the number of the round
 // `place`: of the round before the one that is gathered.
 inline OfferMessage offer(const std::string& host, std::optional<int> place = std::nullopt) {
   OfferMessage message;
-  message.claim.version = "0.1.0";
-  message.claim.nodes = 3;
-  message.claim.place = place;
-  message.claim.round = place ? kGathered - 1 : -1;
+  message.terms.version = "0.1.0";
+  message.terms.nodes = 3;
+  message.terms.place = place;
+  message.terms.round = place ? kGathered - 1 : -1;
   message.offer.name = "pod-" + host;
   message.offer.host = host;
   message.offer.trainers = {{{}, 6070}};
@@ -84,7 +84,7 @@ class WithGathering : public WithHub {
     return pod;
   }
   std::unique_ptr<FarPod> old_member(const OfferMessage& offers) {
-    auto pod = old_member(offers.claim.place.value_or(-1));
+    auto pod = old_member(offers.terms.place.value_or(-1));
     pod->say(offers);
     return pod;
   }

@@ -116,9 +116,9 @@ TEST_F(GatheringTest, ANewcomerThatDisagreesIsTurnedAwayAlone) {
   lost_member(1);
   const auto third = old_member(offer("n3", 2));
   OfferMessage of_other_job = offer("x", 1);
-  of_other_job.claim.layout = "--server_num=1";
+  of_other_job.terms.layout = "--server_num=1";
   OfferMessage of_other_list = offer("y", 1);
-  of_other_list.claim.nodes = 4;
+  of_other_list.terms.nodes = 4;
   const auto one = newcomer(of_other_job);
   const auto other = newcomer(of_other_list);
   const auto good = newcomer();
@@ -132,7 +132,7 @@ TEST_F(GatheringTest, ANewcomerThatDisagreesIsTurnedAwayAlone) {
 TEST_F(GatheringTest, AnOldMemberThatDisagreesOrCannotGoOnEndsItForAll) {
   const auto second = old_member(offer("n2", 1));
   OfferMessage troubled = offer("n3", 2);
-  troubled.claim.problem = "no card 9 here";
+  troubled.terms.problem = "no card 9 here";
   const auto third = old_member(troubled);
   const MeetingEnd end = gather(offer("n1", 0));
   EXPECT_EQ(end.status, 1);

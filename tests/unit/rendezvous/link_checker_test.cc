@@ -21,12 +21,12 @@ using AfterMeeting = std::function<LinkCheck(EventLoop& loop, const Met& met)>;
 
 LinkCheck meet_as(int place, const std::vector<std::string>& ips, const PodOffer& offer,
                   const AfterMeeting& then) {
-  PodClaim claim;
-  claim.version = "0.1.0";
-  claim.ips = ips;
-  claim.nodes = static_cast<int>(ips.size());
-  claim.place = place;
-  claim.layout = "--server_num 2";
+  JobTerms terms;
+  terms.version = "0.1.0";
+  terms.ips = ips;
+  terms.nodes = static_cast<int>(ips.size());
+  terms.place = place;
+  terms.layout = "--server_num 2";
   TcpSettings settings;
   settings.identity = {.secret = job_secret("token", "check.py"),
                        .card = {"0.1.0", "ann", "check.py", offer.host, ""},
@@ -39,7 +39,7 @@ LinkCheck meet_as(int place, const std::vector<std::string>& ips, const PodOffer
   settings.timeout = std::chrono::seconds(kLimitOfPatience);
   settings.never_came = [](const WaitingFacts&) { return "missing"; };
   EventLoop loop;
-  return then(loop, Tcp(loop, settings).meet(claim, offer, {}));
+  return then(loop, Tcp(loop, settings).meet(terms, offer, {}));
 }
 
 LinkCheck check_as(int place, const std::vector<std::string>& ips, const PodOffer& offer) {

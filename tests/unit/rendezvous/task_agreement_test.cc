@@ -8,7 +8,7 @@ namespace {
 
 OfferMessage pod(const std::string& machine, std::size_t trainers) {
   OfferMessage message;
-  message.claim = {.version = "1", .machine = machine, .nodes = 4};
+  message.terms = {.version = "1", .machine = machine, .nodes = 4};
   message.offer.trainers.resize(trainers);
   return message;
 }
@@ -28,8 +28,8 @@ TEST(TaskDisagreement, NamesBothNodesAndBothCounts) {
 
 TEST(TaskDisagreement, TellsWhatHindersANode) {
   auto sick = pod("b", 0);
-  sick.claim.problem = "no cards";
-  sick.claim.problem_status = 2;
+  sick.terms.problem = "no cards";
+  sick.terms.problem_status = 2;
   const auto problem = task_disagreement({pod("a", 4), sick}, {0, 1});
   EXPECT_TRUE(says(problem, "b: no cards"));
   EXPECT_EQ(problem->status, 2);
@@ -37,7 +37,7 @@ TEST(TaskDisagreement, TellsWhatHindersANode) {
 
 TEST(TaskDisagreement, RefusesLaunchersOfTwoVersions) {
   auto other = pod("b", 4);
-  other.claim.version = "2";
+  other.terms.version = "2";
   EXPECT_TRUE(says(task_disagreement({pod("a", 4), other}, {0, 1}), "the launchers differ"));
 }
 

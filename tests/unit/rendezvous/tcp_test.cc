@@ -21,7 +21,7 @@ constexpr int kPort = 16060;  // of addresses that nobody else uses
 
 struct Pod {
   std::string host;
-  PodClaim claim;
+  JobTerms terms;
   int trainers = 2;
   std::chrono::milliseconds late{0};
   std::chrono::milliseconds timeout{30'000};
@@ -33,9 +33,9 @@ TcpSettings settings_of(const Pod& pod) {
   settings.identity = {.secret = job_secret("token", pod.job),
                        .card = {"0.1.0", "ann", pod.job, pod.host, ""},
                        .keep_alive = keep_alive_for(std::chrono::seconds(10))};
-  settings.hub_host = pod.claim.ips.front();
+  settings.hub_host = pod.terms.ips.front();
   for (int i = 0; i < 10; ++i) settings.ports.push_back(kPort + i);
-  settings.is_hub = pod.claim.place == 0;
+  settings.is_hub = pod.terms.place == 0;
   settings.listen_on = parse_ipv4(pod.host);
   settings.from = parse_ipv4(pod.host);
   settings.timeout = pod.timeout;
@@ -63,7 +63,7 @@ Result meet(const Pod& pod) {
   EventLoop loop;
   try {
     Tcp tcp(loop, settings_of(pod));
-    const Met met = tcp.meet(pod.claim, offer_of(pod), {});
+    const Met met = tcp.meet(pod.terms, offer_of(pod), {});
     met.channel->close();
     return {.roster = met.roster};
   } catch (const NodeMissing& error) {
@@ -98,11 +98,11 @@ std::vector<Pod> pods(const std::string& net, int count) {
   for (int i = 1; i <= count; ++i) ips.push_back(net + std::to_string(i));
   std::vector<Pod> all;
   for (int i = 0; i < count; ++i) {
-    Pod pod{.host = ips[static_cast<std::size_t>(i)], .claim = {}};
-    pod.claim.version = "0.1.0";
-    pod.claim.ips = ips;
-    pod.claim.nodes = count;
-    pod.claim.place = i;
+    Pod pod{.host = ips[static_cast<std::size_t>(i)], .terms = {}};
+    pod.terms.version = "0.1.0";
+    pod.terms.ips = ips;
+    pod.terms.nodes = count;
+    pod.terms.place = i;
     all.push_back(pod);
   }
   return all;
@@ -148,7 +148,7 @@ TEST(Tcp, WhatTheHubSaysInOneBreathWithTheRosterIsNotLost) {
   std::optional<StopCause> heard;
   {
     Tcp tcp(loop, settings_of(pod));
-    const Met met = tcp.meet(pod.claim, offer_of(pod), {});
+    const Met met = tcp.meet(pod.terms, offer_of(pod), {});
     met.channel->set_events({.stop = [&](const StopCause& cause) { heard = cause; },
                              .kill = [] {},
                              .verdict = [](const JobVerdict&) {},
@@ -165,7 +165,7 @@ TEST(Tcp, WhatAMemberSaysBeforeTheHubListensIsNotLost) {
   const std::vector<Pod> both = pods("127.20.12.", 2);
   auto member_side = std::async(std::launch::async, [&] {
     EventLoop loop;
-    const Met met = Tcp(loop, settings_of(both[1])).meet(both[1].claim, offer_of(both[1]), {});
+    const Met met = Tcp(loop, settings_of(both[1])).meet(both[1].terms, offer_of(both[1]), {});
     bool has_verdict = false;
     met.channel->set_events({.stop = [](const StopCause&) {},
                              .kill = [] {},
@@ -176,7 +176,7 @@ TEST(Tcp, WhatAMemberSaysBeforeTheHubListensIsNotLost) {
     loop.run_until([&] { return has_verdict; });
   });
   EventLoop loop;
-  const Met met = Tcp(loop, settings_of(both[0])).meet(both[0].claim, offer_of(both[0]), {});
+  const Met met = Tcp(loop, settings_of(both[0])).meet(both[0].terms, offer_of(both[0]), {});
   run_until(loop, std::chrono::milliseconds(200), [] { return false; });
   std::optional<JobVerdict> verdict;
   met.channel->set_events({.stop = [](const StopCause&) {},
@@ -200,7 +200,7 @@ TEST(Tcp, APayloadOfTheHubReachesEveryPodUnchanged) {
       const PayloadMaker payload = [](int trainers, std::uint32_t own_address) {
         return std::to_string(trainers) + " at " + format_ipv4(own_address);
       };
-      const Met met = Tcp(loop, settings_of(pod)).meet(pod.claim, offer_of(pod), payload);
+      const Met met = Tcp(loop, settings_of(pod)).meet(pod.terms, offer_of(pod), payload);
       met.channel->close();
       return met.payload;
     }));
@@ -210,7 +210,7 @@ TEST(Tcp, APayloadOfTheHubReachesEveryPodUnchanged) {
 
 TEST(Tcp, AProblemOfOnePodEndsAllWithItsWords) {
   std::vector<Pod> all = pods("127.20.2.", 3);
-  all[2].claim.problem = "no card 9 here";
+  all[2].terms.problem = "no card 9 here";
   for (const Result& result : meet_all(all)) {
     EXPECT_NE(result.refusal.find("no card 9 here"), std::string::npos) << result.refusal;
   }
@@ -218,7 +218,7 @@ TEST(Tcp, AProblemOfOnePodEndsAllWithItsWords) {
 
 TEST(Tcp, AProblemOfTheHubEndsAllWithItsWords) {
   std::vector<Pod> all = pods("127.20.3.", 3);
-  all[0].claim.problem = "no card 9 here";
+  all[0].terms.problem = "no card 9 here";
   for (const Result& result : meet_all(all)) {
     EXPECT_NE(result.refusal.find("no card 9 here"), std::string::npos) << result.refusal;
   }
@@ -235,8 +235,8 @@ TEST(Tcp, UnequalCardsEndAllWithBothValues) {
 
 TEST(Tcp, TwoHubsWithListsInAnotherOrderFindEachOther) {
   std::vector<Pod> all = pods("127.20.5.", 2);
-  std::swap(all[1].claim.ips[0], all[1].claim.ips[1]);
-  all[1].claim.place = 0;
+  std::swap(all[1].terms.ips[0], all[1].terms.ips[1]);
+  all[1].terms.place = 0;
   for (const Result& result : meet_all(all)) {
     EXPECT_NE(result.refusal.find("127.20.5.1,127.20.5.2"), std::string::npos) << result.refusal;
     EXPECT_NE(result.refusal.find("127.20.5.2,127.20.5.1"), std::string::npos) << result.refusal;
@@ -265,11 +265,11 @@ TEST(Tcp, TheHubLeavesThePortsOfItsOwnProcessesAlone) {
   const int listens_at = kPort + 3;
   settings.ports = {kPort, kPort + 1, kPort + 2, listens_at};
   auto hub = std::async(std::launch::async,
-                        [&] { return Tcp(loop, settings).meet(two[0].claim, mine, {}).roster; });
+                        [&] { return Tcp(loop, settings).meet(two[0].terms, mine, {}).roster; });
   EventLoop of_member;
   TcpSettings of_second = settings_of(two[1]);
   of_second.ports = {listens_at};
-  Met met = Tcp(of_member, of_second).meet(two[1].claim, offer_of(two[1]), {});
+  Met met = Tcp(of_member, of_second).meet(two[1].terms, offer_of(two[1]), {});
   EXPECT_EQ(met.roster.pods.front().roles.front().port, kPort + 1);
   met.channel->close();
   hub.get();

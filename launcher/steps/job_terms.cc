@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/steps/claim.h"
+#include "launcher/steps/job_terms.h"
 
 #include <unistd.h>
 
@@ -51,10 +51,10 @@ std::string layout_of(const JobSpec& job) {
   return whole_layout(*job.servers);
 }
 
-void take_old_place(const OldRole& old, PodClaim& claim) {
-  claim.nodes = old.pods();
-  claim.place = old.place();
-  claim.name = old.mine.role == Role::Server
+void take_old_place(const OldRole& old, JobTerms& terms) {
+  terms.nodes = old.pods();
+  terms.place = old.place();
+  terms.name = old.mine.role == Role::Server
                    ? "to be server " + old.server_hosts.at(static_cast<std::size_t>(old.mine.index))
                    : fmt::format("PADDLE_TRAINER_ID={}", old.mine.index);
 }
@@ -68,9 +68,9 @@ std::vector<std::string> names_of_old_pods(const OldRole& old) {
   return names;
 }
 
-PodClaim make_claim(const JobSpec& job, const Machine& here, const OwnNode& me,
+JobTerms make_terms(const JobSpec& job, const Machine& here, const OwnNode& me,
                     const Company& company, const std::string& problem) {
-  PodClaim claim{.version = PADDLE_LAUNCH_VERSION,
+  JobTerms terms{.version = PADDLE_LAUNCH_VERSION,
                  .machine = here.host_name,
                  .pid = getpid(),
                  .sort_ip = job.sort_ip,
@@ -79,22 +79,22 @@ PodClaim make_claim(const JobSpec& job, const Machine& here, const OwnNode& me,
                  .command = command_text(job),
                  .problem = problem};
   if (job.elastic) {
-    claim.nodes = 0;  // etcd knows how many there may be
+    terms.nodes = 0;  // etcd knows how many there may be
   } else if (company.is_scheduled()) {
-    claim.nodes = company.group().pods();
-    claim.place = company.group().mine;
-    claim.sort_ip = false;
+    terms.nodes = company.group().pods();
+    terms.place = company.group().mine;
+    terms.sort_ip = false;
   } else if (job.servers && job.servers->old_role) {
-    take_old_place(*job.servers->old_role, claim);
+    take_old_place(*job.servers->old_role, terms);
   } else if (job.master) {
-    claim.nodes = job.nnodes;
-    claim.place = job.node_rank;
+    terms.nodes = job.nnodes;
+    terms.place = job.node_rank;
   } else {
-    claim.ips = job.ips;
-    claim.nodes = static_cast<int>(job.ips.size());
-    claim.place = static_cast<int>(me.place);
+    terms.ips = job.ips;
+    terms.nodes = static_cast<int>(job.ips.size());
+    terms.place = static_cast<int>(me.place);
   }
-  return claim;
+  return terms;
 }
 
 }  // namespace paddle_launch

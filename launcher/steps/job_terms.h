@@ -13,7 +13,7 @@
 namespace paddle_launch {
 
 // `problem`: why it cannot take part, empty: it can.
-PodClaim make_claim(const JobSpec& job, const Machine& here, const OwnNode& me,
+JobTerms make_terms(const JobSpec& job, const Machine& here, const OwnNode& me,
                     const Company& company, const std::string& problem);
 
 // "trainer 1", "server ps0.example.com": each pod's name by the variables of Paddle's first cluster
