@@ -62,9 +62,9 @@ TheWay decode_way(std::string_view bytes) {
 std::optional<std::uint32_t> address_towards(const TaskParty& party) {
   const TaskGroup& group = party.group;
   std::vector<std::uint32_t> sources;
-  for (std::size_t pod = 0; pod < party.cards.size(); ++pod) {
+  for (std::size_t pod = 0; pod < party.facts.size(); ++pod) {
     if (group.node_of[pod] == group.node_of[static_cast<std::size_t>(group.mine)]) continue;
-    for (const std::uint32_t address : party.cards[pod].addresses) {
+    for (const std::uint32_t address : party.facts[pod].addresses) {
       if (const auto source = source_address_for(address)) sources.push_back(*source);
     }
   }
@@ -73,16 +73,16 @@ std::optional<std::uint32_t> address_towards(const TaskParty& party) {
 
 }  // namespace
 
-TaskParty gather_tasks(TaskMeeting& meeting, int my_task, const NodeCard& mine) {
-  std::vector<NodeCard> by_task;
-  for (const std::string& bytes : meeting.gather(encode_card(mine))) {
-    auto card = decode_card(bytes);
-    if (!card) refuse_words_of(by_task.size(), "told about its node");
-    by_task.push_back(std::move(*card));
+TaskParty gather_tasks(TaskMeeting& meeting, int my_task, const NodeFacts& mine) {
+  std::vector<NodeFacts> by_task;
+  for (const std::string& bytes : meeting.gather(encode_facts(mine))) {
+    auto facts = decode_facts(bytes);
+    if (!facts) refuse_words_of(by_task.size(), "told about its node");
+    by_task.push_back(std::move(*facts));
   }
   TaskParty party{.group = group_tasks(by_task, my_task)};
   for (const int task : party.group.task_at) {
-    party.cards.push_back(by_task[static_cast<std::size_t>(task)]);
+    party.facts.push_back(by_task[static_cast<std::size_t>(task)]);
   }
   return party;
 }
@@ -111,7 +111,7 @@ std::vector<OfferMessage> Scheduler::gather_offers(const JobTerms& terms, const 
 std::vector<std::uint32_t> Scheduler::own_addresses() const {
   if (party_.group.nodes == 1) return {kLoopback};
   std::vector<std::uint32_t> addresses =
-      party_.cards.at(static_cast<std::size_t>(party_.group.mine)).addresses;
+      party_.facts.at(static_cast<std::size_t>(party_.group.mine)).addresses;
   const auto best = address_towards(party_);
   std::stable_partition(addresses.begin(), addresses.end(),
                         [&best](std::uint32_t address) { return address == best; });

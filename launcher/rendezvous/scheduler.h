@@ -13,11 +13,11 @@ namespace paddle_launch {
 
 struct TaskParty {
   TaskGroup group{};
-  std::vector<NodeCard> cards{};  // by pod
+  std::vector<NodeFacts> facts{};  // by pod
 };
 
 // Asks every task where it is.
-TaskParty gather_tasks(TaskMeeting& meeting, int my_task, const NodeCard& mine);
+TaskParty gather_tasks(TaskMeeting& meeting, int my_task, const NodeFacts& mine);
 
 class Scheduler final : public Rendezvous {
  public:

@@ -13,10 +13,10 @@ constexpr std::size_t kLongestName = 4096;
 
 // Each launcher of the node sees cards that no other sees: mpirun's or srun's user gave each its
 // own.
-bool has_own_cards(const std::vector<NodeCard>& cards, const std::vector<int>& tasks_of_node) {
+bool has_own_cards(const std::vector<NodeFacts>& facts, const std::vector<int>& tasks_of_node) {
   std::set<std::string> seen;
   for (const int task : tasks_of_node) {
-    const std::string& visible = cards[static_cast<std::size_t>(task)].visible_cards;
+    const std::string& visible = facts[static_cast<std::size_t>(task)].visible_cards;
     if (visible.empty() || !seen.insert(visible).second) return false;
   }
   return tasks_of_node.size() > 1;
@@ -24,36 +24,36 @@ bool has_own_cards(const std::vector<NodeCard>& cards, const std::vector<int>& t
 
 }  // namespace
 
-std::string encode_card(const NodeCard& card) {
+std::string encode_facts(const NodeFacts& facts) {
   WireWriter out;
-  out.text(card.node);
-  out.text(card.host);
-  out.text(card.visible_cards);
-  out.varint(card.addresses.size());
-  for (const std::uint32_t address : card.addresses) out.varint(address);
+  out.text(facts.node);
+  out.text(facts.host);
+  out.text(facts.visible_cards);
+  out.varint(facts.addresses.size());
+  for (const std::uint32_t address : facts.addresses) out.varint(address);
   return out.take();
 }
 
-std::optional<NodeCard> decode_card(std::string_view bytes) {
+std::optional<NodeFacts> decode_facts(std::string_view bytes) {
   WireReader in(bytes);
-  NodeCard card;
-  card.node = in.text(kLongestName);
-  card.host = in.text(kLongestName);
-  card.visible_cards = in.text(in.left());
-  card.addresses.resize(in.count());
-  for (std::uint32_t& address : card.addresses) {
+  NodeFacts facts;
+  facts.node = in.text(kLongestName);
+  facts.host = in.text(kLongestName);
+  facts.visible_cards = in.text(in.left());
+  facts.addresses.resize(in.count());
+  for (std::uint32_t& address : facts.addresses) {
     address = static_cast<std::uint32_t>(in.varint(UINT32_MAX));
   }
   if (!in.finished_well()) return std::nullopt;
-  return card;
+  return facts;
 }
 
-TaskGroup group_tasks(const std::vector<NodeCard>& cards, int my_task) {
+TaskGroup group_tasks(const std::vector<NodeFacts>& facts, int my_task) {
   std::map<std::string, int> node_numbers;
   std::vector<std::vector<int>> tasks_of;
-  for (std::size_t task = 0; task < cards.size(); ++task) {
+  for (std::size_t task = 0; task < facts.size(); ++task) {
     const auto [found, is_new] =
-        node_numbers.emplace(cards[task].node, static_cast<int>(tasks_of.size()));
+        node_numbers.emplace(facts[task].node, static_cast<int>(tasks_of.size()));
     if (is_new) tasks_of.emplace_back();
     tasks_of[static_cast<std::size_t>(found->second)].push_back(static_cast<int>(task));
   }
@@ -66,11 +66,11 @@ TaskGroup group_tasks(const std::vector<NodeCard>& cards, int my_task) {
         group.mine = group.pods();
         group.share = {.local = static_cast<int>(local),
                        .launchers = static_cast<int>(tasks.size()),
-                       .own_cards = has_own_cards(cards, tasks)};
+                       .own_cards = has_own_cards(facts, tasks)};
       }
       group.task_at.push_back(tasks[local]);
       group.node_of.push_back(static_cast<int>(node));
-      group.hosts.push_back(cards[static_cast<std::size_t>(tasks[local])].host);
+      group.hosts.push_back(facts[static_cast<std::size_t>(tasks[local])].host);
     }
   }
   return group;

@@ -14,17 +14,17 @@
 namespace paddle_launch {
 
 // What a task says of the node it is on.
-struct NodeCard {
+struct NodeFacts {
   std::string node{};                      // the same for all tasks of a node, and for them alone
   std::string host{};                      // its name for messages
   std::vector<std::uint32_t> addresses{};  // not loopback
   std::string visible_cards{};             // as the visibility variables say it; empty: all
 
-  bool operator==(const NodeCard&) const = default;
+  bool operator==(const NodeFacts&) const = default;
 };
 
-std::string encode_card(const NodeCard& card);
-std::optional<NodeCard> decode_card(std::string_view bytes);
+std::string encode_facts(const NodeFacts& facts);
+std::optional<NodeFacts> decode_facts(std::string_view bytes);
 
 struct TaskGroup {
   int mine = 0;  // this launcher's place among the pods
@@ -39,7 +39,7 @@ struct TaskGroup {
 };
 
 // Nodes in the order of their lowest task, tasks of a node in their own: the first pod is task 0.
-TaskGroup group_tasks(const std::vector<NodeCard>& cards, int my_task);
+TaskGroup group_tasks(const std::vector<NodeFacts>& facts, int my_task);
 
 // Where nobody was asked: so many tasks on each node, one after the other.
 TaskGroup group_by_counts(const std::vector<int>& tasks_per_node,

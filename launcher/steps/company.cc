@@ -53,17 +53,18 @@ std::string node_identity(const Environment& env, const Machine& here) {
          read_file("/proc/sys/kernel/random/boot_id").value_or(std::string());
 }
 
-NodeCard own_card(const Environment& env, const Machine& here) {
-  NodeCard card{.node = node_identity(env, here), .host = here.host_name};
+NodeFacts own_facts(const Environment& env, const Machine& here) {
+  NodeFacts facts{.node = node_identity(env, here), .host = here.host_name};
   for (const std::string& text : here.addresses) {
     const auto address = parse_ipv4(text);
-    if (address && !is_loopback(*address)) card.addresses.push_back(*address);
+    if (address && !is_loopback(*address)) facts.addresses.push_back(*address);
   }
   for (const CardWords& words : kCardWords) {
     const auto variable = visibility_variable(words.kind, env);
-    if (variable) card.visible_cards += *variable + "=" + lookup(env, *variable).value_or("") + ";";
+    if (variable)
+      facts.visible_cards += *variable + "=" + lookup(env, *variable).value_or("") + ";";
   }
-  return card;
+  return facts;
 }
 
 }  // namespace
@@ -104,7 +105,7 @@ void Company::gather() {
 void Company::gather_through_plugins() {
   const std::optional<TaskNumber> number = meeting_->open();
   if (number) {
-    party_ = gather_tasks(*meeting_, number->task, own_card(env_, here_));
+    party_ = gather_tasks(*meeting_, number->task, own_facts(env_, here_));
     return;
   }
   if (choice_.else_slurm_step) {

@@ -6,7 +6,7 @@
 namespace paddle_launch {
 namespace {
 
-NodeCard on(const std::string& node, const std::string& cards = "") {
+NodeFacts on(const std::string& node, const std::string& cards = "") {
   return {.node = node, .host = node, .visible_cards = cards};
 }
 
@@ -46,13 +46,13 @@ TEST(GroupByCounts, PlacesTasksNodeByNode) {
 }
 
 TEST(DecodeCard, IsTheReverseOfEncodeCard) {
-  const NodeCard card{.node = "slurm n1",
-                      .host = "n1",
-                      .addresses = {0x0a4d0001, 0xffffffff},
-                      .visible_cards = "CUDA_VISIBLE_DEVICES=0,1;"};
-  EXPECT_EQ(decode_card(encode_card(card)), card);
-  EXPECT_EQ(decode_card(encode_card(card) + "x"), std::nullopt);
-  EXPECT_EQ(decode_card(""), std::nullopt);
+  const NodeFacts facts{.node = "slurm n1",
+                        .host = "n1",
+                        .addresses = {0x0a4d0001, 0xffffffff},
+                        .visible_cards = "CUDA_VISIBLE_DEVICES=0,1;"};
+  EXPECT_EQ(decode_facts(encode_facts(facts)), facts);
+  EXPECT_EQ(decode_facts(encode_facts(facts) + "x"), std::nullopt);
+  EXPECT_EQ(decode_facts(""), std::nullopt);
 }
 
 }  // namespace
