@@ -22,7 +22,7 @@ std::string host_of(int place) { return format_ipv4(kFirstHost + static_cast<uns
 TcpSettings settings_of(const SimulatedJob& job) {
   TcpSettings settings;
   settings.identity = {.secret = job_secret("token of the benchmark", job.name),
-                       .card = {PADDLE_LAUNCH_VERSION, "ann", "train.py", "node"},
+                       .greeting = {PADDLE_LAUNCH_VERSION, "ann", "train.py", "node"},
                        .keep_alive = keep_alive_for(std::chrono::seconds(10))};
   settings.hub_host = kHubAddress;
   const int ports = job.by_list ? kPortsByList : 1;

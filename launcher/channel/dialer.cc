@@ -94,13 +94,14 @@ void Dialer::connected(int fd) {
   set_no_delay(fd);
   set_keep_alive(fd, identity_.keep_alive);
   greeting_.emplace(
-      fd, std::make_unique<Link>(
-              loop_, std::move(socket),
-              Handshake(Handshake::Role::Member, identity_.secret, identity_.card, identity_.open),
-              kLongestFromHub,
-              Link::Events{.proved = [this, fd] { proved(fd); },
-                           .message = [](const Message&) {},
-                           .ended = [this, fd](const LinkEnd& end) { ended(fd, end); }}));
+      fd,
+      std::make_unique<Link>(
+          loop_, std::move(socket),
+          Handshake(Handshake::Role::Member, identity_.secret, identity_.greeting, identity_.open),
+          kLongestFromHub,
+          Link::Events{.proved = [this, fd] { proved(fd); },
+                       .message = [](const Message&) {},
+                       .ended = [this, fd](const LinkEnd& end) { ended(fd, end); }}));
 }
 
 void Dialer::ended(int fd, const LinkEnd& end) {

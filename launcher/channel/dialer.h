@@ -26,7 +26,7 @@ struct DialTarget {
 struct DialFailure {
   std::string why{};        // of the attempt that came furthest: "connection refused", …
   bool is_refused = false;  // nobody listens there
-  std::vector<JobCard> other_jobs{};  // hubs of other jobs that answered
+  std::vector<Greeting> other_jobs{};  // hubs of other jobs that answered
 };
 
 class Dialer {

@@ -22,7 +22,7 @@ std::string shortened(const std::string& word) { return word.substr(0, kLongestW
 
 }  // namespace
 
-Handshake::Handshake(Role role, const Key& secret, JobCard mine, LetterOpener open)
+Handshake::Handshake(Role role, const Key& secret, Greeting mine, LetterOpener open)
     : role_(role),
       secret_(secret),
       mine_(std::move(mine)),
@@ -88,7 +88,7 @@ bool Handshake::read_hello(std::string_view frame, std::string_view& rest) {
   return true;
 }
 
-// Protocol version, nonces and cards of both sides: what every proof and key is bound to.
+// Protocol version, nonces and greetings of both sides: what every proof and key is bound to.
 std::string Handshake::all_words() const {
   const bool hub = role_ == Role::Hub;
   WireWriter out;

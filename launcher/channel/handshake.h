@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How two launchers find out that they belong to one job: each proves that it knows the job's
-// secret, over both nonces and both job cards, with another label in each direction, so that
+// secret, over both nonces and both greetings, with another label in each direction, so that
 // neither a recording nor an echo proves anything. Frames in, frames out; no sockets here.
 //
-//   member: hello (nonce, card)   →
-//                                 ←   hub: hello (nonce, card), proof, stream header
-//   member: proof, stream header  →
+//   member: hello (nonce, greeting)  →
+//                                    ←   hub: hello (nonce, greeting), proof, stream header
+//   member: proof, stream header     →
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ namespace paddle_launch {
 
 // What a launcher shows of itself to anyone who connects, before anything is proved: enough for a
 // person to see which job was met, nothing that would be a secret.
-struct JobCard {
+struct Greeting {
   std::string version{};  // of the launcher
   std::string user{};
   std::string job{};   // --job_id, or the name of the script; never its arguments
@@ -30,7 +30,7 @@ struct JobCard {
   // The job's secret in a form that only its own user can open (MUNGE); empty: there is none.
   std::string sealed_secret{};
 
-  bool operator==(const JobCard&) const = default;
+  bool operator==(const Greeting&) const = default;
 };
 
 constexpr int kProtocol = 2;
@@ -52,8 +52,8 @@ class Handshake {
     Goodbye,        // it says that we do not know its secret
   };
 
-  // `open`: for a member that learns the secret from the hub's card.
-  Handshake(Role role, const Key& secret, JobCard mine, LetterOpener open = {});
+  // `open`: for a member that learns the secret from the hub's greeting.
+  Handshake(Role role, const Key& secret, Greeting mine, LetterOpener open = {});
 
   // The first frame to send; empty for the hub, which only answers.
   std::string begin();
@@ -61,8 +61,8 @@ class Handshake {
   std::string take(std::string_view frame);
 
   State state() const { return state_; }
-  const JobCard& theirs() const { return theirs_; }
-  const JobCard& mine() const { return mine_; }
+  const Greeting& theirs() const { return theirs_; }
+  const Greeting& mine() const { return mine_; }
   const Key& secret() const { return secret_; }  // the hub's, once a letter was opened
   int their_protocol() const { return their_protocol_; }
   // By what both say of themselves: then another secret means another token.
@@ -80,9 +80,9 @@ class Handshake {
 
   Role role_;
   Key secret_;
-  JobCard mine_;
+  Greeting mine_;
   LetterOpener open_;
-  JobCard theirs_;
+  Greeting theirs_;
   Key my_nonce_;
   int their_protocol_ = 0;
   std::string my_hello_;

@@ -103,7 +103,7 @@ void Hub::admit(UniqueFd connected) {
   const int id = next_id_++;
   const int fd = connected.get();
   strangers_.emplace(id, Clock::now());
-  Handshake handshake(Handshake::Role::Hub, identity_.secret, identity_.card);
+  Handshake handshake(Handshake::Role::Hub, identity_.secret, identity_.greeting);
   try {
     set_no_delay(fd);
     set_keep_alive(fd, identity_.keep_alive);

@@ -28,7 +28,7 @@ constexpr std::chrono::seconds kLastWord{2};
 // Who we are to whoever connects, and how soon a silent one is given up.
 struct ChannelIdentity {
   Key secret{};
-  JobCard card{};
+  Greeting greeting{};
   KeepAlive keep_alive{};
   LetterOpener open{};
 };
@@ -42,7 +42,7 @@ class Hub {
     std::function<void(int member, const std::string& why)> gone;
     std::function<void(const std::string& line)> remark;  // about strangers, at most one a second
     // A launcher that introduced itself and does not belong to this job.
-    std::function<void(const JobCard& card, std::uint32_t address)> other_job{};
+    std::function<void(const Greeting& greeting, std::uint32_t address)> other_job{};
     std::function<void(int member, const std::string& why)> away{};
     std::function<void(int member)> back{};
   };

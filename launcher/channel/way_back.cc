@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kLongestPause{1000};
 WayBack::WayBack(EventLoop& loop, const Link& link, Ticket ticket, const KeepAlive& keep_alive)
     : loop_(loop),
       identity_{.secret = link.handshake().secret(),
-                .card = link.handshake().mine(),
+                .greeting = link.handshake().mine(),
                 .keep_alive = keep_alive},
       from_(local_address(link.fd())),
       ticket_(std::move(ticket)),

@@ -40,14 +40,15 @@ HubMeeting::HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd li
       lingering_(loop),
       bad_news_(loop),
       started_(EventLoop::Clock::now()),
-      others_(settings.identity.card.tag) {
+      others_(settings.identity.greeting.tag) {
   if (terms_.place) member_of_place_[*terms_.place] = kMyself;
   hub_->set_events(
       {.message = [this](int member, const Message& message) { take(member, message); },
        .gone = [this](int member, const std::string&) { gone(member); },
        .remark = settings_.remark,
-       .other_job = [this](const JobCard& card,
-                           std::uint32_t address) { others_.met(card, format_ipv4(address)); }});
+       .other_job = [this](
+                        const Greeting& greeting,
+                        std::uint32_t address) { others_.met(greeting, format_ipv4(address)); }});
   // Somebody on this very machine has the usual port: another job, or this one started twice.
   if (!ports_taken.empty()) knocker_.knock(mine_.offer.host, std::move(ports_taken));
 }

@@ -41,7 +41,7 @@ MemberMeeting::MemberMeeting(EventLoop& loop, const TcpSettings& settings, JobTe
       ticking_(loop),
       retry_(loop),
       started_(EventLoop::Clock::now()),
-      others_(settings.identity.card.tag) {
+      others_(settings.identity.greeting.tag) {
   facts_.nodes = terms_.nodes;
   facts_.hub = hub_text(settings_);
 }
@@ -97,7 +97,7 @@ void MemberMeeting::dial(const std::vector<std::uint32_t>& addresses) {
 void MemberMeeting::failed(const DialFailure& failure) {
   const std::string why = failure.why;
   others_.forget();
-  for (const JobCard& card : failure.other_jobs) others_.met(card, settings_.hub_host);
+  for (const Greeting& greeting : failure.other_jobs) others_.met(greeting, settings_.hub_host);
   others_.tell(facts_);
   dialer_.reset();
   try_again(why);

@@ -15,11 +15,11 @@ constexpr std::size_t kMost = 8;
 
 OtherLaunchers::OtherLaunchers(std::string tag) : tag_(std::move(tag)) {}
 
-void OtherLaunchers::met(const JobCard& card, const std::string& where) {
-  const bool is_other_token = card.tag == tag_;
+void OtherLaunchers::met(const Greeting& greeting, const std::string& where) {
+  const bool is_other_token = greeting.tag == tag_;
   std::set<std::string>& known = is_other_token ? other_tokens_ : other_jobs_;
   if (known.size() >= kMost) return;
-  const std::string who = fmt::format("{} of user {} at {}", card.job, card.user, where);
+  const std::string who = fmt::format("{} of user {} at {}", greeting.job, greeting.user, where);
   known.insert(is_other_token ? fmt::format("the launcher of {} has another token; give all nodes "
                                             "the same PADDLE_LAUNCH_TOKEN or --token_file",
                                             who)

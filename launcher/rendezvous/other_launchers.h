@@ -13,10 +13,10 @@ namespace paddle_launch {
 
 class OtherLaunchers {
  public:
-  // `tag`: of our own job card.
+  // `tag`: of our own greeting.
   explicit OtherLaunchers(std::string tag);
 
-  void met(const JobCard& card, const std::string& where);
+  void met(const Greeting& greeting, const std::string& where);
   void forget();
   void tell(WaitingFacts& facts) const;
 

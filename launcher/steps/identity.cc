@@ -24,18 +24,18 @@ std::string job_words(const JobSpec& job) {
   return words;
 }
 
-std::string card_name(const JobSpec& job) {
+std::string name_in_greeting(const JobSpec& job) {
   const std::string script = job.script.name.substr(job.script.name.rfind('/') + 1);
   return job.job_id_given ? fmt::format("{} (job id {})", script, job.job_id) : script;
 }
 
 ChannelIdentity identity_of(const JobSpec& job, const Machine& here, const std::string& words) {
   return {.secret = {},
-          .card = {.version = PADDLE_LAUNCH_VERSION,
-                   .user = user_name(),
-                   .job = card_name(job),
-                   .host = here.host_name,
-                   .tag = digest(words).substr(0, kTagBytes)},
+          .greeting = {.version = PADDLE_LAUNCH_VERSION,
+                       .user = user_name(),
+                       .job = name_in_greeting(job),
+                       .host = here.host_name,
+                       .tag = digest(words).substr(0, kTagBytes)},
           .keep_alive = keep_alive_for(job.heartbeat)};
 }
 
@@ -50,7 +50,7 @@ ChannelIdentity protected_by_token(const JobSpec& job, const Machine& here,
         "on all nodes");
   }
   identity.secret = job_secret(
-      token.secret.empty() ? "user " + identity.card.user : "token " + token.secret, words);
+      token.secret.empty() ? "user " + identity.greeting.user : "token " + token.secret, words);
   return identity;
 }
 
@@ -86,7 +86,7 @@ ChannelIdentity step_identity(const JobSpec& job, const Environment& env, const 
   ChannelIdentity identity = identity_of(job, here, words);
   identity.secret = secret;
   if (is_hub) {
-    identity.card.sealed_secret = *letter;
+    identity.greeting.sealed_secret = *letter;
   } else {
     identity.open = [&env](const std::string& sealed) {
       return key_of(munge_open(sealed, env).value_or(""));

@@ -8,11 +8,13 @@ namespace {
 
 using State = Handshake::State;
 
-const JobCard kHubCard{.version = "0.1.0", .user = "ann", .job = "train.py", .host = "n1"};
-const JobCard kMemberCard{.version = "0.1.0", .user = "ann", .job = "train.py", .host = "n2"};
+const Greeting kHubGreeting{.version = "0.1.0", .user = "ann", .job = "train.py", .host = "n1"};
+const Greeting kMemberGreeting{.version = "0.1.0", .user = "ann", .job = "train.py", .host = "n2"};
 
-Handshake hub_of(const Key& secret) { return {Handshake::Role::Hub, secret, kHubCard}; }
-Handshake member_of(const Key& secret) { return {Handshake::Role::Member, secret, kMemberCard}; }
+Handshake hub_of(const Key& secret) { return {Handshake::Role::Hub, secret, kHubGreeting}; }
+Handshake member_of(const Key& secret) {
+  return {Handshake::Role::Member, secret, kMemberGreeting};
+}
 
 const Key kSecret = job_secret("a token of sixteen", "train.py");
 
@@ -22,8 +24,8 @@ TEST(Handshake, TwoThatKnowTheSecretProveItToEachOther) {
   EXPECT_EQ(hub.take(member.take(hub.take(member.begin()))), "");
   EXPECT_EQ(hub.state(), State::Proved);
   EXPECT_EQ(member.state(), State::Proved);
-  EXPECT_EQ(hub.theirs(), kMemberCard);
-  EXPECT_EQ(member.theirs(), kHubCard);
+  EXPECT_EQ(hub.theirs(), kMemberGreeting);
+  EXPECT_EQ(member.theirs(), kHubGreeting);
 
   SealedStream from_hub = hub.take_stream();
   SealedStream from_member = member.take_stream();
@@ -36,22 +38,22 @@ TEST(Handshake, AMemberOfAnotherJobSaysGoodbyeAndSeesWhoseJobItMet) {
   Handshake member = member_of(job_secret("a token of sixteen", "other.py"));
   const std::string goodbye = member.take(hub.take(member.begin()));
   EXPECT_EQ(member.state(), State::OtherJob);
-  EXPECT_EQ(member.theirs(), kHubCard);
+  EXPECT_EQ(member.theirs(), kHubGreeting);
   hub.take(goodbye);
   EXPECT_EQ(hub.state(), State::Goodbye);
 }
 
 // A member that knows no secret, and opens letters that say "for us".
 Handshake member_with_letters() {
-  return {Handshake::Role::Member, random_key(), kMemberCard, [](const std::string& letter) {
+  return {Handshake::Role::Member, random_key(), kMemberGreeting, [](const std::string& letter) {
             return letter == "for us" ? std::optional(kSecret) : std::nullopt;
           }};
 }
 
 State met_by_hub_with_letter(const std::string& letter, const Key& secret) {
-  JobCard card = kHubCard;
-  card.sealed_secret = letter;
-  Handshake hub{Handshake::Role::Hub, secret, card};
+  Greeting greeting = kHubGreeting;
+  greeting.sealed_secret = letter;
+  Handshake hub{Handshake::Role::Hub, secret, greeting};
   Handshake member = member_with_letters();
   hub.take(member.take(hub.take(member.begin())));
   EXPECT_EQ(hub.state() == State::Proved, member.state() == State::Proved);

@@ -15,7 +15,7 @@ namespace paddle_launch {
 namespace {
 
 ChannelIdentity identity(const std::string& job = "train.py") {
-  return {.secret = job_secret("token", job), .card = {"0.1.0", "ann", job, "n1", ""}};
+  return {.secret = job_secret("token", job), .greeting = {"0.1.0", "ann", job, "n1", ""}};
 }
 
 class HubTest : public testing::Test {
