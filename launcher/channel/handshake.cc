@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kMagic = "PADDLE-LAUNCH";
 constexpr std::string_view kGoodbye = "another job";
 constexpr std::size_t kLongestWord = 512;
-constexpr std::size_t kLongestLetter = 1024;
+constexpr std::size_t kLongestCredential = 1024;
 
 constexpr std::string_view kHubProves = "the hub knows the secret";
 constexpr std::string_view kMemberProves = "the member knows the secret";
@@ -22,7 +22,7 @@ std::string shortened(const std::string& word) { return word.substr(0, kLongestW
 
 }  // namespace
 
-Handshake::Handshake(Role role, const Key& secret, Greeting mine, LetterOpener open)
+Handshake::Handshake(Role role, const Key& secret, Greeting mine, CredentialOpener open)
     : role_(role),
       secret_(secret),
       mine_(std::move(mine)),
@@ -54,7 +54,7 @@ std::string Handshake::hello() const {
   out.text(shortened(mine_.job));
   out.text(shortened(mine_.host));
   out.text(shortened(mine_.tag));
-  out.text(mine_.sealed_secret.substr(0, kLongestLetter));
+  out.text(mine_.sealed_secret.substr(0, kLongestCredential));
   return out.bytes();
 }
 
@@ -78,7 +78,7 @@ bool Handshake::read_hello(std::string_view frame, std::string_view& rest) {
   theirs_.job = in.text(kLongestWord);
   theirs_.host = in.text(kLongestWord);
   theirs_.tag = in.text(kLongestWord);
-  theirs_.sealed_secret = in.text(kLongestLetter);
+  theirs_.sealed_secret = in.text(kLongestCredential);
   if (in.failed() || !has_nonce) {
     state_ = State::NotALauncher;
     return false;
@@ -125,7 +125,7 @@ std::string Handshake::take_as_member(std::string_view frame) {
   std::string_view rest;
   if (!read_hello(frame, rest)) return {};
   if (open_) {
-    // Whoever shows no letter that we can open is not of this job, whatever else it knows.
+    // Whoever shows no credential that we can open is not of this job, whatever else it knows.
     const auto secret = is_same_job() ? open_(theirs_.sealed_secret) : std::nullopt;
     secret_ = secret.value_or(random_key());
   }

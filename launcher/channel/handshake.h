@@ -37,8 +37,8 @@ constexpr int kProtocol = 2;
 // No frame of a handshake is longer.
 constexpr std::size_t kLongestGreeting = 4096;
 
-// What a sealed letter says; none: it is not for us.
-using LetterOpener = std::function<std::optional<Key>(const std::string& letter)>;
+// What a sealed credential says; none: it is not for us.
+using CredentialOpener = std::function<std::optional<Key>(const std::string& credential)>;
 
 class Handshake {
  public:
@@ -53,7 +53,7 @@ class Handshake {
   };
 
   // `open`: for a member that learns the secret from the hub's greeting.
-  Handshake(Role role, const Key& secret, Greeting mine, LetterOpener open = {});
+  Handshake(Role role, const Key& secret, Greeting mine, CredentialOpener open = {});
 
   // The first frame to send; empty for the hub, which only answers.
   std::string begin();
@@ -63,7 +63,7 @@ class Handshake {
   State state() const { return state_; }
   const Greeting& theirs() const { return theirs_; }
   const Greeting& mine() const { return mine_; }
-  const Key& secret() const { return secret_; }  // the hub's, once a letter was opened
+  const Key& secret() const { return secret_; }  // the hub's, once a credential was opened
   int their_protocol() const { return their_protocol_; }
   // By what both say of themselves: then another secret means another token.
   bool is_same_job() const { return mine_.tag == theirs_.tag; }
@@ -81,7 +81,7 @@ class Handshake {
   Role role_;
   Key secret_;
   Greeting mine_;
-  LetterOpener open_;
+  CredentialOpener open_;
   Greeting theirs_;
   Key my_nonce_;
   int their_protocol_ = 0;

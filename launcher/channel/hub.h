@@ -30,7 +30,7 @@ struct ChannelIdentity {
   Key secret{};
   Greeting greeting{};
   KeepAlive keep_alive{};
-  LetterOpener open{};
+  CredentialOpener open{};
 };
 
 class Hub {

@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kLongestPause{1000};
 
 }  // namespace
 
-// The secret of the first handshake: a sealed letter can be opened only once.
+// The secret of the first handshake: a sealed credential can be opened only once.
 WayBack::WayBack(EventLoop& loop, const Link& link, Ticket ticket, const KeepAlive& keep_alive)
     : loop_(loop),
       identity_{.secret = link.handshake().secret(),

@@ -34,22 +34,22 @@ class Munge {
   std::string seal(const std::string& secret) const {
     using Encode = int (*)(char**, void*, const void*, int);
     set()(context_, kOptionUidRestriction, geteuid());
-    char* letter = nullptr;
-    const int result = library_.symbol<Encode>("munge_encode")(&letter, context_, secret.data(),
+    char* credential = nullptr;
+    const int result = library_.symbol<Encode>("munge_encode")(&credential, context_, secret.data(),
                                                                static_cast<int>(secret.size()));
-    if (result != kSuccess || letter == nullptr) throw std::runtime_error("munge_encode");
-    return letter;
+    if (result != kSuccess || credential == nullptr) throw std::runtime_error("munge_encode");
+    return credential;
   }
 
-  // Several launchers of a node open the same letter, perhaps long after it was written: what its
-  // age and number of readers say does not matter, who wrote it does.
-  std::string open(const std::string& letter) const {
+  // Several launchers of a node open the same credential, perhaps long after it was written: what
+  // its age and number of readers say does not matter, who wrote it does.
+  std::string open(const std::string& credential) const {
     using Decode = int (*)(const char*, void*, void**, int*, uid_t*, gid_t*);
     void* bytes = nullptr;
     int size = 0;
     uid_t uid = 0;
     gid_t gid = 0;
-    const int result = library_.symbol<Decode>("munge_decode")(letter.c_str(), context_, &bytes,
+    const int result = library_.symbol<Decode>("munge_decode")(credential.c_str(), context_, &bytes,
                                                                &size, &uid, &gid);
     const bool readable = result == kSuccess || result == kReplayed || result == kExpired;
     if (!readable || bytes == nullptr || size <= 0 || uid != geteuid()) {
@@ -72,8 +72,8 @@ std::optional<std::string> munge_seal(const std::string& secret, const Environme
   return run_aside(kPatience, [&] { return Munge(env).seal(secret); });
 }
 
-std::optional<std::string> munge_open(const std::string& letter, const Environment& env) {
-  return run_aside(kPatience, [&] { return Munge(env).open(letter); });
+std::optional<std::string> munge_open(const std::string& credential, const Environment& env) {
+  return run_aside(kPatience, [&] { return Munge(env).open(credential); });
 }
 
 }  // namespace paddle_launch

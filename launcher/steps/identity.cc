@@ -80,13 +80,13 @@ ChannelIdentity step_identity(const JobSpec& job, const Environment& env, const 
       fmt::format("step {}.{} of {}", step.job_id, step.step_id, job_words(job));
   const Token token = find_token(job, env);
   const Key secret = random_key();
-  const auto letter =
+  const auto credential =
       token.secret.empty() ? munge_seal(std::string(bytes_of(secret)), env) : std::nullopt;
-  if (!letter) return protected_by_token(job, here, words, token, notices);
+  if (!credential) return protected_by_token(job, here, words, token, notices);
   ChannelIdentity identity = identity_of(job, here, words);
   identity.secret = secret;
   if (is_hub) {
-    identity.greeting.sealed_secret = *letter;
+    identity.greeting.sealed_secret = *credential;
   } else {
     identity.open = [&env](const std::string& sealed) {
       return key_of(munge_open(sealed, env).value_or(""));

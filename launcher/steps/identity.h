@@ -24,8 +24,8 @@ ChannelIdentity scheduled_identity(const JobSpec& job, const Machine& here);
 ChannelIdentity typed_identity(const JobSpec& job, const Environment& env, const Machine& here,
                                std::vector<std::string>& notices);
 
-// In a step of Slurm without PMIx: the hub makes a secret and shows it in a letter that MUNGE opens
-// for this user alone; without MUNGE, or where the user has a token, as typed_identity.
+// In a step of Slurm without PMIx: the hub makes a secret and shows it in a credential that MUNGE
+// opens for this user alone; without MUNGE, or where the user has a token, as typed_identity.
 ChannelIdentity step_identity(const JobSpec& job, const Environment& env, const Machine& here,
                               const SlurmStep& step, bool is_hub,
                               std::vector<std::string>& notices);

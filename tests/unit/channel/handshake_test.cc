@@ -43,31 +43,32 @@ TEST(Handshake, AMemberOfAnotherJobSaysGoodbyeAndSeesWhoseJobItMet) {
   EXPECT_EQ(hub.state(), State::Goodbye);
 }
 
-// A member that knows no secret, and opens letters that say "for us".
-Handshake member_with_letters() {
-  return {Handshake::Role::Member, random_key(), kMemberGreeting, [](const std::string& letter) {
-            return letter == "for us" ? std::optional(kSecret) : std::nullopt;
+// A member that knows no secret, and opens credentials that say "for us".
+Handshake member_that_opens_credentials() {
+  return {Handshake::Role::Member, random_key(), kMemberGreeting,
+          [](const std::string& credential) {
+            return credential == "for us" ? std::optional(kSecret) : std::nullopt;
           }};
 }
 
-State met_by_hub_with_letter(const std::string& letter, const Key& secret) {
+State met_by_hub_with_credential(const std::string& credential, const Key& secret) {
   Greeting greeting = kHubGreeting;
-  greeting.sealed_secret = letter;
+  greeting.sealed_secret = credential;
   Handshake hub{Handshake::Role::Hub, secret, greeting};
-  Handshake member = member_with_letters();
+  Handshake member = member_that_opens_credentials();
   hub.take(member.take(hub.take(member.begin())));
   EXPECT_EQ(hub.state() == State::Proved, member.state() == State::Proved);
   return member.state();
 }
 
-TEST(Handshake, AMemberLearnsTheSecretFromALetterThatItCanOpen) {
-  EXPECT_EQ(met_by_hub_with_letter("for us", kSecret), State::Proved);
-  EXPECT_EQ(met_by_hub_with_letter("for us", random_key()), State::OtherJob);
+TEST(Handshake, AMemberLearnsTheSecretFromACredentialThatItCanOpen) {
+  EXPECT_EQ(met_by_hub_with_credential("for us", kSecret), State::Proved);
+  EXPECT_EQ(met_by_hub_with_credential("for us", random_key()), State::OtherJob);
 }
 
 TEST(Handshake, AMemberThatOpensLettersTrustsNobodyWithoutOne) {
-  EXPECT_EQ(met_by_hub_with_letter("for others", kSecret), State::OtherJob);
-  EXPECT_EQ(met_by_hub_with_letter("", kSecret), State::OtherJob);
+  EXPECT_EQ(met_by_hub_with_credential("for others", kSecret), State::OtherJob);
+  EXPECT_EQ(met_by_hub_with_credential("", kSecret), State::OtherJob);
 }
 
 TEST(Handshake, AWrongProofIsRefused) {
