@@ -21,20 +21,20 @@ namespace paddle_launch {
 namespace {
 
 // What task 0 tells everybody.
-struct TheWay {
+struct HubAddress {
   Key secret{};
   int port = 0;
   std::vector<std::uint32_t> addresses{};
   std::string payload{};
 };
 
-std::string encode_way(const TheWay& way) {
+std::string encode_address(const HubAddress& hub) {
   WireWriter out;
-  out.text(bytes_of(way.secret));
-  out.varint(static_cast<std::uint64_t>(way.port));
-  out.varint(way.addresses.size());
-  for (const std::uint32_t address : way.addresses) out.varint(address);
-  out.text(way.payload);
+  out.text(bytes_of(hub.secret));
+  out.varint(static_cast<std::uint64_t>(hub.port));
+  out.varint(hub.addresses.size());
+  for (const std::uint32_t address : hub.addresses) out.varint(address);
+  out.text(hub.payload);
   return out.take();
 }
 
@@ -43,19 +43,19 @@ std::string encode_way(const TheWay& way) {
       "what task {} {} cannot be read; install the same paddle-launch on all nodes", task, which));
 }
 
-TheWay decode_way(std::string_view bytes) {
+HubAddress decode_address(std::string_view bytes) {
   WireReader in(bytes);
-  TheWay way;
+  HubAddress hub;
   const auto secret = key_of(in.text(kKeyBytes));
-  way.port = static_cast<int>(in.varint(UINT16_MAX));
-  way.addresses.resize(in.count());
-  for (auto& address : way.addresses) address = static_cast<std::uint32_t>(in.varint(UINT32_MAX));
-  way.payload = in.text(in.left());
+  hub.port = static_cast<int>(in.varint(UINT16_MAX));
+  hub.addresses.resize(in.count());
+  for (auto& address : hub.addresses) address = static_cast<std::uint32_t>(in.varint(UINT32_MAX));
+  hub.payload = in.text(in.left());
   if (!in.finished_well() || !secret) {
     refuse_words_of(0, "told about the way to it");
   }
-  way.secret = *secret;
-  return way;
+  hub.secret = *secret;
+  return hub;
 }
 
 // The address of ours that leads to most of the other nodes.
@@ -124,24 +124,24 @@ std::vector<std::uint32_t> Scheduler::own_addresses() const {
   return addresses;
 }
 
-void Scheduler::share_the_way(int trainers, const PayloadMaker& payload) {
-  TheWay way;
+void Scheduler::share_hub_address(int trainers, const PayloadMaker& payload) {
+  HubAddress hub;
   if (party_.group.mine == 0) {
-    way.secret = random_key();
-    way.addresses = own_addresses();
-    const bool is_one = way.addresses.size() == 1;
-    listener_ = listen_on(is_one ? way.addresses.front() : 0, 0, kHubBacklog);
-    way.port = local_port(listener_.get());
-    if (payload) way.payload = payload(trainers, way.addresses.front());
+    hub.secret = random_key();
+    hub.addresses = own_addresses();
+    const bool is_one = hub.addresses.size() == 1;
+    listener_ = listen_on(is_one ? hub.addresses.front() : 0, 0, kHubBacklog);
+    hub.port = local_port(listener_.get());
+    if (payload) hub.payload = payload(trainers, hub.addresses.front());
   }
-  const std::string shared = meeting_.share(party_.group.mine == 0 ? encode_way(way) : "");
+  const std::string shared = meeting_.share(party_.group.mine == 0 ? encode_address(hub) : "");
   meeting_.begin_close();
-  way = decode_way(shared);
-  settings_.identity.secret = way.secret;
-  settings_.hub_addresses = way.addresses;
-  settings_.hub_host = format_ipv4(way.addresses.empty() ? 0 : way.addresses.front());
-  settings_.ports = {way.port};
-  payload_ = way.payload;
+  hub = decode_address(shared);
+  settings_.identity.secret = hub.secret;
+  settings_.hub_addresses = hub.addresses;
+  settings_.hub_host = format_ipv4(hub.addresses.empty() ? 0 : hub.addresses.front());
+  settings_.ports = {hub.port};
+  payload_ = hub.payload;
 }
 
 // The first pod speaks, and nobody ends before it has: mpirun stops all others as soon as one has
@@ -165,7 +165,7 @@ Met Scheduler::meet(const JobTerms& terms, const PodOffer& mine, const PayloadMa
   int trainers = 0;
   for (const OfferMessage& offer : offers)
     trainers += static_cast<int>(offer.offer.trainers.size());
-  share_the_way(trainers, payload);
+  share_hub_address(trainers, payload);
   PodOffer offer = mine;
   if (offer.host.empty() && party_.group.nodes == 1) offer.host = format_ipv4(kLoopback);
   Met met = party_.group.mine == 0

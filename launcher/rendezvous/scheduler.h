@@ -29,7 +29,7 @@ class Scheduler final : public Rendezvous {
   std::vector<OfferMessage> gather_offers(const JobTerms& terms, const PodOffer& mine);
   std::vector<std::uint32_t> own_addresses() const;
   [[noreturn]] void refuse(const RefusalMessage& problem);
-  void share_the_way(int trainers, const PayloadMaker& payload);
+  void share_hub_address(int trainers, const PayloadMaker& payload);
 
   EventLoop& loop_;
   TaskMeeting& meeting_;
