@@ -14,7 +14,7 @@ namespace paddle_launch {
 namespace {
 
 constexpr std::chrono::seconds kTick{1};
-constexpr int kKnockEveryTicks = 2;
+constexpr int kProbeEveryTicks = 2;
 // How long those who are a little late may still come for the bad news.
 constexpr std::chrono::seconds kForLatecomers{10};
 constexpr std::chrono::seconds kForThoseHere{2};
@@ -29,13 +29,13 @@ HubMeeting::HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd li
       terms_(terms),
       mine_(offer_message(terms, mine)),
       hub_(std::make_unique<Hub>(loop, std::move(listener), settings.identity)),
-      knocker_(loop, settings.identity, settings.ports, settings.from, mine_,
-               {.answered =
-                    [this](const std::string& host, const RefusalMessage& refusal) {
-                      refused_by_another_hub(host, refusal);
-                    },
-                .nobody = [this](const std::string& host,
-                                 const std::string& why) { last_tries_[host] = why; }}),
+      hub_probe_(loop, settings.identity, settings.ports, settings.from, mine_,
+                 {.answered =
+                      [this](const std::string& host, const RefusalMessage& refusal) {
+                        refused_by_another_hub(host, refusal);
+                      },
+                  .nobody = [this](const std::string& host,
+                                   const std::string& why) { last_tries_[host] = why; }}),
       ticking_(loop),
       lingering_(loop),
       bad_news_(loop),
@@ -50,7 +50,7 @@ HubMeeting::HubMeeting(EventLoop& loop, const TcpSettings& settings, UniqueFd li
                         const Greeting& greeting,
                         std::uint32_t address) { others_.met(greeting, format_ipv4(address)); }});
   // Somebody on this very machine has the usual port: another job, or this one started twice.
-  if (!ports_taken.empty()) knocker_.knock(mine_.offer.host, std::move(ports_taken));
+  if (!ports_taken.empty()) hub_probe_.probe(mine_.offer.host, std::move(ports_taken));
 }
 
 Met HubMeeting::run(const PayloadMaker& payload) {
@@ -173,7 +173,7 @@ void HubMeeting::tick() {
     settings_.waiting(shown);
   }
   missing_news_.tell(*hub_, now, arrived_);
-  if (now.waited.count() % kKnockEveryTicks == 0) knock();
+  if (now.waited.count() % kProbeEveryTicks == 0) probe();
 }
 
 std::vector<std::string> HubMeeting::missing_names() const {
@@ -203,10 +203,10 @@ WaitingFacts HubMeeting::facts() const {
   return facts;
 }
 
-void HubMeeting::knock() {
+void HubMeeting::probe() {
   if (terms_.ips.empty()) return;  // nobody else would listen
   const std::vector<std::string> names = missing_names();
-  if (!names.empty()) knocker_.knock(names[next_knock_++ % names.size()]);
+  if (!names.empty()) hub_probe_.probe(names[next_probe_++ % names.size()]);
 }
 
 }  // namespace paddle_launch

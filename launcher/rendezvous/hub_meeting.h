@@ -12,7 +12,7 @@
 #include "launcher/channel/hub.h"
 #include "launcher/channel/message.h"
 #include "launcher/os/event_loop.h"
-#include "launcher/rendezvous/knocker.h"
+#include "launcher/rendezvous/hub_probe.h"
 #include "launcher/rendezvous/missing_news.h"
 #include "launcher/rendezvous/other_launchers.h"
 #include "launcher/rendezvous/rendezvous.h"
@@ -48,7 +48,7 @@ class HubMeeting {
   void tick();
   WaitingFacts facts() const;
   std::vector<std::string> missing_names() const;
-  void knock();
+  void probe();
 
   Met complete(const PayloadMaker& payload);
   std::map<int, int> places() const;
@@ -63,14 +63,14 @@ class HubMeeting {
   std::optional<RefusalMessage> refusal_;
   bool is_over_ = false;
   int told_ = 0;  // how many know of the refusal
-  Knocker knocker_;
-  std::size_t next_knock_ = 0;
+  HubProbe hub_probe_;
+  std::size_t next_probe_ = 0;
   Alarm ticking_;
   Alarm lingering_;
   Alarm bad_news_;
   EventLoop::Clock::time_point started_;
   MissingNews missing_news_;
-  std::map<std::string, std::string> last_tries_;  // what came of knocking at a node
+  std::map<std::string, std::string> last_tries_;  // what came of probing a node
   OtherLaunchers others_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A waiting hub knocks at the nodes that have not come: one of them may have been given its list in
+// A waiting hub probes the nodes that have not come: one of them may have been given its list in
 // another order, believe that it is the hub itself, and wait as well.
 #pragma once
 
@@ -15,23 +15,23 @@
 
 namespace paddle_launch {
 
-class Knocker {
+class HubProbe {
  public:
   struct Events {
     std::function<void(const std::string& host, const RefusalMessage&)> answered;
     std::function<void(const std::string& host, const std::string& why)> nobody;
   };
 
-  Knocker(EventLoop& loop, ChannelIdentity identity, std::vector<int> ports,
-          std::optional<std::uint32_t> from, OfferMessage mine, Events events);
-  Knocker(const Knocker&) = delete;
-  Knocker& operator=(const Knocker&) = delete;
-  ~Knocker();
+  HubProbe(EventLoop& loop, ChannelIdentity identity, std::vector<int> ports,
+           std::optional<std::uint32_t> from, OfferMessage mine, Events events);
+  HubProbe(const HubProbe&) = delete;
+  HubProbe& operator=(const HubProbe&) = delete;
+  ~HubProbe();
 
-  // One host at a time; does nothing while a knock is under way.
-  void knock(const std::string& host);
+  // One host at a time; does nothing while a probe is under way.
+  void probe(const std::string& host);
   // At some ports alone.
-  void knock(const std::string& host, std::vector<int> ports);
+  void probe(const std::string& host, std::vector<int> ports);
 
  private:
   void dial(const std::vector<std::uint32_t>& addresses);
@@ -45,8 +45,8 @@ class Knocker {
   std::optional<std::uint32_t> from_;
   OfferMessage mine_;
   Events events_;
-  std::string host_;             // where we knock now
-  std::vector<int> host_ports_;  // and at which doors
+  std::string host_;             // who is probed now
+  std::vector<int> host_ports_;  // and at which ports
   std::unique_ptr<NameLookup> lookup_;
   std::unique_ptr<Dialer> dialer_;
   std::unique_ptr<Link> link_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/rendezvous/knocker.h"
+#include "launcher/rendezvous/hub_probe.h"
 
 #include <utility>
 
@@ -7,8 +7,8 @@
 
 namespace paddle_launch {
 
-Knocker::Knocker(EventLoop& loop, ChannelIdentity identity, std::vector<int> ports,
-                 std::optional<std::uint32_t> from, OfferMessage mine, Events events)
+HubProbe::HubProbe(EventLoop& loop, ChannelIdentity identity, std::vector<int> ports,
+                   std::optional<std::uint32_t> from, OfferMessage mine, Events events)
     : loop_(loop),
       identity_(std::move(identity)),
       ports_(std::move(ports)),
@@ -16,16 +16,16 @@ Knocker::Knocker(EventLoop& loop, ChannelIdentity identity, std::vector<int> por
       mine_(std::move(mine)),
       events_(std::move(events)) {}
 
-Knocker::~Knocker() { end_lookup(); }
+HubProbe::~HubProbe() { end_lookup(); }
 
-void Knocker::end_lookup() {
+void HubProbe::end_lookup() {
   if (lookup_) loop_.forget(lookup_->fd());
   lookup_.reset();
 }
 
-void Knocker::knock(const std::string& host) { knock(host, ports_); }
+void HubProbe::probe(const std::string& host) { probe(host, ports_); }
 
-void Knocker::knock(const std::string& host, std::vector<int> ports) {
+void HubProbe::probe(const std::string& host, std::vector<int> ports) {
   if (lookup_ || dialer_ || link_) return;
   host_ = host;
   host_ports_ = std::move(ports);
@@ -39,9 +39,9 @@ void Knocker::knock(const std::string& host, std::vector<int> ports) {
   });
 }
 
-void Knocker::nobody(const std::string& why) { events_.nobody(host_, why); }
+void HubProbe::nobody(const std::string& why) { events_.nobody(host_, why); }
 
-void Knocker::dial(const std::vector<std::uint32_t>& addresses) {
+void HubProbe::dial(const std::vector<std::uint32_t>& addresses) {
   std::vector<DialTarget> targets;
   for (const int port : host_ports_) targets.push_back({addresses.front(), port});
   dialer_ = std::make_unique<Dialer>(
@@ -56,7 +56,7 @@ void Knocker::dial(const std::vector<std::uint32_t>& addresses) {
 }
 
 // Another hub of this very job: it compares our lists and says what is wrong.
-void Knocker::found(std::unique_ptr<Link> link) {
+void HubProbe::found(std::unique_ptr<Link> link) {
   link_ = std::move(link);
   link_->set_events({.proved = [] {},
                      .message =
