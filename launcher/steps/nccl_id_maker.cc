@@ -65,7 +65,7 @@ std::string NcclIdMaker::make(int trainers, std::uint32_t own_address) {
   return {};
 }
 
-NcclIds unpack_ids(std::string_view payload) {
+NcclIds ids_of_payload(std::string_view payload) {
   if (payload.empty()) return {};
   WireReader in(payload);
   NcclIds ids;

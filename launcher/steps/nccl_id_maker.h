@@ -29,6 +29,6 @@ class NcclIdMaker {
   std::string problem_;  // why there are none
 };
 
-NcclIds unpack_ids(std::string_view payload);
+NcclIds ids_of_payload(std::string_view payload);
 
 }  // namespace paddle_launch

@@ -49,7 +49,7 @@ PodPlan plan_pod(const JobSpec& job, const Environment& env, const Preparation& 
       .under_scheduler = under_scheduler,
       .rpc = job.mode == Mode::Rpc,
       .round = round,
-      .more = nccl_variables(unpack_ids(unpack_payload(payload).nccl))};
+      .more = nccl_variables(ids_of_payload(unpack_payload(payload).nccl))};
   const bool has_terminal = isatty(STDIN_FILENO) == 1;
   PodPlan plan;
   if (!job.servers) {
