@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "launcher/channel/packed_pods.h"
 #include "launcher/text/utf8.h"
 
 namespace paddle_launch {
@@ -101,8 +100,6 @@ void FieldWriter::names(const std::vector<ProcessName>& names) {
   }
 }
 
-void FieldWriter::pod(const PodOffer& pod) { write_pod(wire_, pod, PodOffer{}, nullptr); }
-
 void FieldReader::flag(bool& value) {
   const std::uint8_t byte = wire_.byte();
   if (byte > 1) wire_.fail();
@@ -147,8 +144,6 @@ void FieldReader::names(std::vector<ProcessName>& names) {
     for (const int index : stretch.indices) names.push_back({stretch.role, index});
   }
 }
-
-void FieldReader::pod(PodOffer& pod) { pod = read_pod(wire_, PodOffer{}, nullptr); }
 
 std::int64_t FieldReader::number_within(Range range) {
   const std::int64_t value = wire_.signed_varint();

@@ -56,6 +56,10 @@ class FieldWriter {
 
   void flag(bool value) { wire_.byte(value ? 1 : 0); }
   void number(std::int64_t value, Range range);
+  // In two bytes: what is large as often as small.
+  void port(int value) {
+    wire_.fixed16(static_cast<std::uint16_t>(std::clamp(value, 0, kLastPort)));
+  }
   void real(double value);
   void time(SteadyTime value);
   void text(std::string_view value, TextRule rule);
@@ -63,7 +67,6 @@ class FieldWriter {
   void texts(const std::vector<std::string>& values, TextRule rule);
   void ranks(const std::vector<int>& ranks);
   void names(const std::vector<ProcessName>& names);
-  void pod(const PodOffer& pod);
 
   template <typename Enum>
   void one_of(Enum value, Enum last) {
@@ -99,6 +102,7 @@ class FieldReader {
   void number(Number& value, Range range) {
     value = static_cast<Number>(number_within(range));
   }
+  void port(int& value) { value = wire_.fixed16(); }
   void real(double& value) { value = wire_.real(); }
   void time(SteadyTime& value);
   void text(std::string& value, TextRule /*of the writer*/) { value = wire_.text(kMostTextRead); }
@@ -106,7 +110,6 @@ class FieldReader {
   void texts(std::vector<std::string>& values, TextRule rule);
   void ranks(std::vector<int>& ranks);
   void names(std::vector<ProcessName>& names);
-  void pod(PodOffer& pod);
 
   template <typename Enum>
   void one_of(Enum& value, Enum last) {
@@ -128,6 +131,8 @@ class FieldReader {
     while (values.size() < count && !wire_.failed()) fields(*this, values.emplace_back());
   }
 
+  void fail() { wire_.fail(); }
+  bool failed() const { return wire_.failed(); }
   bool finished_well() const { return wire_.finished_well(); }
 
  private:

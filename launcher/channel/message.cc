@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "launcher/channel/fields.h"
+#include "launcher/channel/packed_pods.h"
 
 namespace paddle_launch {
 
@@ -30,7 +31,7 @@ void fields(Wire& wire, Of<Wire, JobTerms>& terms) {
 
 template <typename Wire>
 void fields(Wire& wire, Of<Wire, PodOffer>& offer) {
-  wire.pod(offer);  // first, since it gives a whole new value
+  packed_pod(wire, offer);
   wire.text(offer.name, kText);
   wire.number(offer.master_port, kPorts);
 }

@@ -188,10 +188,10 @@ TEST(UnpackPods, DoesNotAllocateForHostileCounts) {
 }
 
 TEST(UnpackPods, RefusesToRepeatALargePod) {
-  // One pod of 300 trainers without cards, listed, then one "as before" (form byte 1).
+  // One pod of 300 trainers without cards, listed, then one of the same shape (form byte 2).
   const std::string one = pack_pods({usual_pod("0.0.0.1", 6070, 300, 0)}, {});
-  std::string two = one + std::string("\x01\x02\0\0", 4);
-  two.front() = 2;
+  std::string two = one + std::string("\x02\x02\0\0", 4);
+  two.front() = 4;
   EXPECT_TRUE(unpack_pods(one, {}));
   EXPECT_EQ(unpack_pods(two, {}), std::nullopt);
 }
@@ -200,8 +200,8 @@ TEST(UnpackPods, RefusesToRepeatLongNames) {
   PodOffer pod = usual_pod("0.0.0.1", 6070, 1, 1);
   pod.trainers[0].cards[0].name = std::string(60'000, 'n');
   expect_there_and_back({pod, pod}, {});
-  std::string two = pack_pods({pod}, {}) + std::string("\x01\x02\0\0", 4);
-  two.front() = 2;
+  std::string two = pack_pods({pod}, {}) + std::string("\x02\x02\0\0", 4);
+  two.front() = 4;
   EXPECT_EQ(unpack_pods(two, {}), std::nullopt);
 }
 

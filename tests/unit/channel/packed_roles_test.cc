@@ -64,21 +64,20 @@ TEST(PackRoles, BringsRolesIntoTheirRange) {
 TEST(UnpackRoles, RefusesRolesThatCannotBe) {
   // One pod with the host "a", the shape of the one before, no trainers, and these roles.
   const auto pod_with = [](const std::string& roles) {
-    return unpack_pods(std::string("\x01\0\0\x22\x01"
+    return unpack_pods(std::string("\x02\0\0\x16\x01"
                                    "a\0\0",
                                    8) +
                            roles,
                        {});
   };
-  const auto good = pod_with(std::string("\x01\x01\x01\0\x1a\x18", 6));
+  const auto good = pod_with("\x01\x01\x02\x01\x1a\x18");
   ASSERT_TRUE(good);
   EXPECT_EQ(good->at(0),
             ps_pod("a", {{.role = Role::Server, .stage = 1, .index = -1, .port = 6170}}));
-  EXPECT_FALSE(pod_with(std::string("\0", 1))) << "none, and yet listed";
-  EXPECT_FALSE(pod_with(std::string("\x01\x03\x01\0\x1a\x18", 6))) << "no such role";
-  EXPECT_FALSE(pod_with(std::string("\x01\x01\xe9\x07\0\x1a\x18", 7))) << "stage 1001";
-  EXPECT_FALSE(pod_with(std::string("\x01\x01\x01\x82\xad\xe2\x04\x1a\x18", 9))) << "10000001";
-  EXPECT_FALSE(pod_with(std::string("\x02\x01\x01\0\x1a\x18", 6))) << "one is missing";
+  EXPECT_FALSE(pod_with("\x01\x03\x02\x01\x1a\x18")) << "no such role";
+  EXPECT_FALSE(pod_with("\x01\x01\xd2\x0f\x01\x1a\x18")) << "stage 1001";
+  EXPECT_FALSE(pod_with("\x01\x01\x02\x82\xda\xc4\x09\x1a\x18")) << "10000001";
+  EXPECT_FALSE(pod_with("\x02\x01\x02\x01\x1a\x18")) << "one is missing";
 }
 
 }  // namespace
