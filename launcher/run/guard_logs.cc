@@ -11,6 +11,7 @@
 #include "launcher/job/errors.h"
 #include "launcher/os/files.h"
 #include "launcher/run/log_directory.h"
+#include "launcher/site/log_place.h"
 
 namespace paddle_launch {
 namespace {

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -29,11 +28,6 @@ constexpr off_t kTailBytes = 64 * 1024;
 // file or waits for ever.
 constexpr int kOnlyRegular = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-[[noreturn]] void refuse(const std::string& directory, const std::string& object, int error) {
-  throw UsageError(fmt::format("--log_dir={}: {}: {}; name a directory that you may write to",
-                               directory, object, std::strerror(error)));
-}
-
 [[noreturn]] void refuse_log(const std::string& path, int error) {
   if (error == ELOOP || error == ENXIO || error == EISDIR) {
     throw UsageError(fmt::format(
@@ -49,16 +43,6 @@ constexpr int kOnlyRegular = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
                   std::strerror(error));
   if (error == EACCES || error == EPERM || error == EROFS) throw UsageError(text);
   throw LaunchError(text);
-}
-
-void make_directories(const std::string& directory) {
-  for (std::size_t slash = directory.find('/', 1);; slash = directory.find('/', slash + 1)) {
-    const std::string part = directory.substr(0, slash);
-    const int error = mkdir(part.c_str(), 0777) == 0 ? 0 : errno;
-    const bool is_there = error == 0 || error == EEXIST || access(part.c_str(), F_OK) == 0;
-    if (!is_there) refuse(directory, "cannot make " + part, error);
-    if (slash == std::string::npos) return;
-  }
 }
 
 bool append_line(const std::string& path, const std::string& line) {
@@ -104,14 +88,6 @@ bool ends_unfinished(int log) {
   const off_t size = lseek(log, 0, SEEK_END);
   char last = '\n';
   return size > 0 && pread(log, &last, 1, size - 1) == 1 && last != '\n';
-}
-
-void prepare_log_directory(const std::string& directory) {
-  make_directories(directory);
-  struct stat status {};
-  if (stat(directory.c_str(), &status) != 0) refuse(directory, "cannot look at it", errno);
-  if (!S_ISDIR(status.st_mode)) refuse(directory, "cannot be used", ENOTDIR);
-  if (access(directory.c_str(), W_OK | X_OK) != 0) refuse(directory, "cannot be written", errno);
 }
 
 UniqueFd open_log(const std::string& path) {
@@ -165,64 +141,6 @@ bool append_to_logs(const std::vector<std::pair<std::string, std::string>>& path
     return std::string(good ? "good" : "");
   });
   return answer && !answer->empty();
-}
-
-namespace {
-
-constexpr std::size_t kLongestScript = 60;
-constexpr std::size_t kLongestName = 200;
-constexpr int kMostOfOneSecond = 10'000;
-// The side process answers with this and the reason, or with the name alone.
-constexpr char kProblem = '!';
-
-bool is_plain(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
-}
-
-std::string try_names(const std::string& parent, const std::string& wish) {
-  try {
-    prepare_log_directory(parent);
-  } catch (const UsageError& error) {
-    return kProblem + std::string(error.what());
-  }
-  for (int i = 1; i <= kMostOfOneSecond; ++i) {
-    std::string name = i == 1 ? wish : fmt::format("{}-{}", wish, i);
-    if (mkdir((parent + "/" + name).c_str(), 0777) == 0) return name;
-    if (errno != EEXIST) break;
-  }
-  return fmt::format("{}--log_dir=auto: cannot make {}/{}: {}; name a directory with --log_dir=DIR",
-                     kProblem, parent, wish, std::strerror(errno));
-}
-
-}  // namespace
-
-std::string name_for_logs(const std::string& script, std::time_t now) {
-  std::string what = script.substr(script.rfind('/') + 1);
-  if (what.ends_with(".py")) what.resize(what.size() - 3);
-  std::replace_if(
-      what.begin(), what.end(), [](char c) { return !is_plain(c); }, '_');
-  what.resize(std::min(what.size(), kLongestScript));
-  std::tm local{};
-  localtime_r(&now, &local);
-  std::array<char, 32> when{};
-  const std::size_t size = std::strftime(when.data(), when.size(), "%Y%m%d-%H%M%S", &local);
-  return fmt::format("{}-{}", std::string_view(when.data(), size), what.empty() ? "job" : what);
-}
-
-bool is_name_for_logs(std::string_view name) {
-  return !name.empty() && name.size() <= kLongestName && name.front() != '.' &&
-         std::all_of(name.begin(), name.end(), is_plain);
-}
-
-std::string make_named_logs(const std::string& parent, const std::string& wish) {
-  const auto answer = run_aside(kPatienceWithDisk, [&] { return try_names(parent, wish); });
-  if (!answer) {
-    throw LaunchError(fmt::format(
-        "--log_dir=auto: {} could not be made within {} s; name a directory whose disk answers",
-        parent, kPatienceWithDisk.count()));
-  }
-  if (answer->front() == kProblem) throw UsageError(answer->substr(1));
-  return *answer;
 }
 
 std::optional<std::string> point_latest_to(const std::string& directory) {

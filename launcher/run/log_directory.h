@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log directory: made, checked and opened in the guard, followed by the console process, read
-// and completed after the end, aside and with a deadline. The launcher itself never touches it: a
-// dead disk would hold it.
+// The logs: opened in the guard, followed by the console process, read and completed after the end,
+// aside and with a deadline. The launcher itself never touches them: a dead disk would hold it.
 #pragma once
 
 #include <chrono>
@@ -22,9 +21,6 @@ namespace paddle_launch {
 
 // Whether the last line of an open log has no end yet. False where it may not be read.
 bool ends_unfinished(int log);
-
-// Makes the directory where it is missing. Throws UsageError when no log could be written there.
-void prepare_log_directory(const std::string& directory);
 
 // To append to, and to read where that is allowed. Neither a symbolic link nor a pipe or device
 // that somebody put in its place is opened. Throws UsageError or LaunchError.
@@ -54,23 +50,8 @@ std::vector<std::optional<LogEnd>> read_log_ends(
 // Appends a line to each log, on a line of its own. False: at least one could not be written.
 bool append_to_logs(const std::vector<std::pair<std::string, std::string>>& path_and_line);
 
-// --log_dir=auto: a directory for each job, below `log`, with the link `latest` beside it.
-
-constexpr std::string_view kNamedLogs = "auto";
-constexpr std::string_view kParentOfNamedLogs = "log";
-
-// "20220817-130502-train": when it was started, and what.
-std::string name_for_logs(const std::string& script, std::time_t now);
-// One name comes from another node, and is used as a path.
-bool is_name_for_logs(std::string_view name);
-
-// Makes the directory, and nobody else has it: where the name is taken, "-2" or more stands behind
-// it. Returns the name. Throws UsageError, or LaunchError where the disk does not answer; it is
-// asked aside.
-std::string make_named_logs(const std::string& parent, const std::string& wish);
-
-// Points `latest` beside the directory to it, in one step. What is there and no link of ours is
-// left alone. Returns what went wrong.
+// --log_dir=auto: points `latest` beside the directory to it, in one step. What is there and no
+// link of ours is left alone. Returns what went wrong.
 std::optional<std::string> point_latest_to(const std::string& directory);
 
 // The guard's lock on a log: two jobs that write into one file would take each other's lines for

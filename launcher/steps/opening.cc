@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "launcher/plan/nccl_env.h"
-#include "launcher/run/log_directory.h"
+#include "launcher/site/log_place.h"
 #include "launcher/tell/banner.h"
 
 namespace paddle_launch {

@@ -4,7 +4,7 @@
 #include <ctime>
 #include <utility>
 
-#include "launcher/run/log_directory.h"
+#include "launcher/site/log_place.h"
 #include "launcher/text/wire.h"
 
 namespace paddle_launch {

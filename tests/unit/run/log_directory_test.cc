@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/site/log_place.h"
 #include "tests/unit/temp_folder.h"
 
 namespace paddle_launch {

@@ -6,6 +6,7 @@
 
 #include "launcher/job/errors.h"
 #include "launcher/run/log_directory.h"
+#include "launcher/site/log_place.h"
 #include "tests/unit/temp_folder.h"
 
 namespace paddle_launch {

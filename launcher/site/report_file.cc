@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/run/report_file.h"
+#include "launcher/site/report_file.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

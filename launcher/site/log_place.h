@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the logs of a job go: the directory, made and checked, and its name under --log_dir=auto. A
+// dead disk would hold the launcher, which therefore asks for all of it aside.
+#pragma once
+
+#include <ctime>
+#include <string>
+#include <string_view>
+
+namespace paddle_launch {
+
+// Makes the directory where it is missing. Throws UsageError when no log could be written there.
+void prepare_log_directory(const std::string& directory);
+
+// --log_dir=auto: a directory for each job, below `log`, with the link `latest` beside it.
+
+constexpr std::string_view kNamedLogs = "auto";
+constexpr std::string_view kParentOfNamedLogs = "log";
+
+// "20220817-130502-train": when it was started, and what.
+std::string name_for_logs(const std::string& script, std::time_t now);
+// One name comes from another node, and is used as a path.
+bool is_name_for_logs(std::string_view name);
+
+// Makes the directory, and nobody else has it: where the name is taken, "-2" or more stands behind
+// it. Returns the name. Throws UsageError, or LaunchError where the disk does not answer; it is
+// asked aside.
+std::string make_named_logs(const std::string& parent, const std::string& wish);
+
+}  // namespace paddle_launch
