@@ -173,10 +173,7 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
   const Program& program = ready.preparation.program;
   if (on_gpus && company.group().mine == 0 && ready.me.place == 0) nccl->prepare(job, env, program);
   std::optional<ElasticJob> elastic;
-  if (job.elastic) {
-    elastic.emplace(loop, job, env, here, ready.me, remarks.notices);
-    rounds.watch = elastic->watch();
-  }
+  if (job.elastic) elastic.emplace(loop, job, env, here, ready.me, remarks.notices);
   const auto payload = [&] {
     return logs.maker(ready.preparation, on_gpus ? nccl->maker(job, env, program) : PayloadMaker());
   };
@@ -187,6 +184,7 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
   for (;;) {
     waiting.reset();
     logs.take(met.payload, ready.preparation);
+    if (elastic) rounds.watch = elastic->watch();
     const RoundEnd end = play(whole, ready, met, std::exchange(remarks, {}), rounds);
     if (!end.next) {
       if (elastic) elastic->leave(met.channel->is_hub() && !end.leaves);

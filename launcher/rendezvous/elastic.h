@@ -11,7 +11,7 @@
 
 #include "launcher/channel/connections.h"
 #include "launcher/channel/dialer.h"
-#include "launcher/channel/job_channel.h"
+#include "launcher/channel/session.h"
 #include "launcher/os/idle_listener.h"
 #include "launcher/rendezvous/gathering.h"
 #include "launcher/rendezvous/job_register.h"

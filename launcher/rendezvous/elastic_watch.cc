@@ -19,20 +19,19 @@ ElasticWatch::ElasticWatch(EventLoop& loop, JobRegister& job, std::chrono::milli
                            OfferMessage mine)
     : job_(job), settle_(settle), mine_(std::move(mine)), settling_(loop) {}
 
-std::optional<RefusalMessage> ElasticWatch::newcomer(const OfferMessage& offer) {
+std::optional<RefusalMessage> ElasticWatch::on_newcomer(const OfferMessage& offer) {
   if (const auto problem = misfit(mine_, offer))
     return RefusalMessage{.status = 1, .node = -1, .text = *problem};
   settling_.set(settle_, [this] { grow(); });
   return std::nullopt;
 }
 
-void ElasticWatch::begin(JobChannel& channel, int nodes, std::function<void(const StopCause&)> stop,
-                         const std::function<void(const std::string&)>& warn) {
-  channel_ = &channel;
+void ElasticWatch::begin(const Session& session, int nodes, Listener& listener) {
+  session_ = &session;
   nodes_ = nodes;
   is_working_ = true;
-  stop_ = std::move(stop);
-  job_.on_warning(warn);
+  listener_ = &listener;
+  job_.on_warning([&listener](const std::string& line) { listener.on_warning(line); });
   job_.on_change([this] { look(); });
   look();
 }
@@ -41,23 +40,22 @@ void ElasticWatch::end() {
   settling_.stop();
   job_.on_change({});
   job_.on_warning({});
-  stop_ = {};
-  channel_ = nullptr;
+  listener_ = nullptr;
+  session_ = nullptr;
 }
 
 void ElasticWatch::stop(StopCause::Kind kind, int status, std::string text) {
-  if (!stop_) return;
-  // Once: the rest is the next round's.
-  const auto stop = std::exchange(stop_, {});
-  stop({.kind = kind,
-        .node = 0,
-        .status = status,
-        .text = std::move(text),
-        .at = EventLoop::Clock::now()});
+  if (listener_ == nullptr) return;
+  std::exchange(listener_, nullptr)
+      ->on_reason_to_stop({.kind = kind,
+                           .node = 0,
+                           .status = status,
+                           .text = std::move(text),
+                           .at = EventLoop::Clock::now()});
 }
 
 void ElasticWatch::look() {
-  if (channel_ == nullptr || !channel_->is_hub()) return;
+  if (session_ == nullptr || !session_->is_hub()) return;
   const JobBook& book = job_.book();
   if (book.stop_from) {
     return stop(StopCause::Kind::StoppedFromOutside, kSignalBase + SIGTERM, stopped_text(book));
@@ -69,14 +67,14 @@ void ElasticWatch::look() {
                 fmt::format("scaled in from {} to {} nodes by --scale from {}", nodes_, most,
                             one_line(book.scale_from)));
   }
-  if (nodes_ < most && !settling_.is_set() && !channel_->newcomers().empty()) {
+  if (nodes_ < most && !settling_.is_set() && !session_->newcomers().empty()) {
     settling_.set(settle_, [this] { grow(); });
   }
 }
 
 void ElasticWatch::grow() {
-  if (channel_ == nullptr || !may_change()) return;
-  const std::vector<OfferMessage> waiting = channel_->newcomers();
+  if (session_ == nullptr || !may_change()) return;
+  const std::vector<OfferMessage> waiting = session_->newcomers();
   const NodeRange range = job_.nodes();
   const int all = nodes_ + static_cast<int>(waiting.size());
   if (waiting.empty() || nodes_ >= range.max || all < range.min) return;

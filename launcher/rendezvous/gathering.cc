@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "launcher/channel/hub_channel.h"
+#include "launcher/channel/hub_session.h"
 #include "launcher/job/errors.h"
 #include "launcher/rendezvous/agreement.h"
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "launcher/channel/hub_channel.h"
+#include "launcher/channel/hub_session.h"
 #include "launcher/channel/packed_pods.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/shared_nodes.h"
@@ -63,7 +63,7 @@ Met give_roster(std::unique_ptr<Hub> hub, const CompleteMeeting& meeting, Roster
     hub->send(member, message);
   }
   auto channel =
-      std::make_unique<HubChannel>(std::move(hub), roster, meeting.places, meeting.spares);
+      std::make_unique<HubSession>(std::move(hub), roster, meeting.places, meeting.spares);
   return {.roster = std::move(roster),
           .channel = std::move(channel),
           .warnings = std::move(message.warnings),

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "launcher/channel/member_channel.h"
+#include "launcher/channel/member_session.h"
 #include "launcher/channel/message.h"
 #include "launcher/job/errors.h"
 #include "launcher/os/sockets.h"
@@ -62,7 +62,7 @@ std::optional<Met> Joining::run() {
   }
   roster->node_of = settings_.node_of;
   auto way_back = std::make_unique<WayBack>(loop_, *link_, roster_->ticket, settings_.keep_alive);
-  auto channel = std::make_unique<MemberChannel>(std::move(link_), *roster, roster_->hub,
+  auto channel = std::make_unique<MemberSession>(std::move(link_), *roster, roster_->hub,
                                                  std::move(after_roster_), std::move(way_back));
   return Met{.roster = std::move(*roster),
              .channel = std::move(channel),

@@ -42,10 +42,10 @@ std::vector<int> ports_of(const PodOffer& pod) {
 
 }  // namespace
 
-LinkChecker::LinkChecker(EventLoop& loop, JobChannel& channel, const Roster& roster,
+LinkChecker::LinkChecker(EventLoop& loop, Session& session, const Roster& roster,
                          std::string machine)
     : loop_(loop),
-      channel_(channel),
+      session_(session),
       roster_(roster),
       mine_(static_cast<int>(roster.mine)),
       machine_(std::move(machine)),
@@ -64,18 +64,12 @@ LinkChecker::~LinkChecker() {
 
 LinkCheck LinkChecker::run() {
   open_ports();
-  channel_.set_events(
-      {.stop = [this](const StopCause& cause) { on_lost_hub(cause); },
-       .kill = [] {},
-       .verdict = [](const JobVerdict&) {},
-       .remark = [](const std::string&) {},
-       .other = [this](int node, const Message& message) { on_message(node, message); },
-       .lost = [this](const StopCause& cause) { on_lost_node(cause.node); }});
-  if (channel_.is_hub()) {
+  session_.attend(*this, {});
+  if (session_.is_hub()) {
     deadline_.set(kTimeToOpenPorts, [this] { begin(); });
     on_message(mine_, CheckReadyMessage{machine_});
   } else {
-    channel_.tell(CheckReadyMessage{machine_});
+    session_.tell(CheckReadyMessage{machine_});
   }
   loop_.run_until([this] { return phase_ == Phase::Over; });
   return result_;
@@ -111,17 +105,18 @@ void LinkChecker::on_message(int node, const Message& message) {
   }
 }
 
-void LinkChecker::on_lost_node(int node) {
-  if (phase_ == Phase::Over) return;
-  result_.silent.push_back(node);
-  not_ready_.erase(node);
-  rows_missing_.erase(node);
+bool LinkChecker::on_lost(const StopCause& cause) {
+  if (phase_ == Phase::Over) return true;
+  result_.silent.push_back(cause.node);
+  not_ready_.erase(cause.node);
+  rows_missing_.erase(cause.node);
   begin_when_all_are_ready();
   report_when_all_rows_are_in();
+  return true;
 }
 
 // The others may have lost it as well, and try our ports now: these stay open for a try's time.
-void LinkChecker::on_lost_hub(const StopCause& cause) {
+void LinkChecker::on_stop(const StopCause& cause) {
   if (phase_ == Phase::Over) return;
   result_.silent = {cause.node};
   result_.seen_by = mine_;
@@ -140,8 +135,8 @@ void LinkChecker::begin_when_all_are_ready() {
 void LinkChecker::begin() {
   if (phase_ != Phase::OpeningPorts) return;
   phase_ = Phase::Trying;
-  if (channel_.is_hub()) {
-    channel_.tell(CheckGoMessage{});
+  if (session_.is_hub()) {
+    session_.tell(CheckGoMessage{});
     deadline_.set(time_for_rows(), [this] { give_up_on_silent_ones(); });
   }
   std::vector<std::string> hosts;
@@ -169,8 +164,8 @@ std::chrono::seconds LinkChecker::time_for_rows() const {
 
 void LinkChecker::on_own_row(const std::vector<LinkTry>& tries) {
   phase_ = Phase::OwnRowIsIn;
-  if (channel_.is_hub()) return on_row(mine_, tries);
-  channel_.tell(CheckRowMessage{tries});
+  if (session_.is_hub()) return on_row(mine_, tries);
+  session_.tell(CheckRowMessage{tries});
   result_.tries = tries;
   if (result_.seen_by >= 0 && !deadline_.is_set()) end();
 }
@@ -195,11 +190,11 @@ void LinkChecker::give_up_on_silent_ones() {
 void LinkChecker::report_when_all_rows_are_in() {
   if (!rows_missing_.empty()) return;
   for (int node = 0; node < static_cast<int>(result_.nodes.size()); ++node) {
-    if (const auto clock = channel_.wall_clock_of(node)) {
+    if (const auto clock = session_.wall_clock_of(node)) {
       result_.nodes[static_cast<std::size_t>(node)].wall_clock = *clock;
     }
   }
-  channel_.tell(CheckDoneMessage{result_});
+  session_.tell(CheckDoneMessage{result_});
   end();
 }
 

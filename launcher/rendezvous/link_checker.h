@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/channel/job_channel.h"
+#include "launcher/channel/session.h"
 #include "launcher/job/link_check.h"
 #include "launcher/job/pod.h"
 #include "launcher/os/event_loop.h"
@@ -18,10 +18,10 @@
 
 namespace paddle_launch {
 
-class LinkChecker {
+class LinkChecker final : private RoundEvents {
  public:
   // `machine`: this node's host name.
-  LinkChecker(EventLoop& loop, JobChannel& channel, const Roster& roster, std::string machine);
+  LinkChecker(EventLoop& loop, Session& session, const Roster& roster, std::string machine);
   LinkChecker(const LinkChecker&) = delete;
   LinkChecker& operator=(const LinkChecker&) = delete;
   ~LinkChecker();
@@ -32,9 +32,11 @@ class LinkChecker {
   enum class Phase { OpeningPorts, Trying, OwnRowIsIn, Over };
 
   void open_ports();
-  void on_message(int node, const Message& message);
-  void on_lost_node(int node);
-  void on_lost_hub(const StopCause& cause);
+  void on_message(int node, const Message& message) override;
+  // Of the hub: a node was lost.
+  bool on_lost(const StopCause& cause) override;
+  // Of a member: the hub was.
+  void on_stop(const StopCause& cause) override;
   void begin_when_all_are_ready();
   void begin();
   std::chrono::seconds time_for_rows() const;
@@ -46,7 +48,7 @@ class LinkChecker {
   void end();
 
   EventLoop& loop_;
-  JobChannel& channel_;
+  Session& session_;
   const Roster& roster_;
   int mine_;
   std::string machine_;

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "launcher/channel/member_channel.h"
+#include "launcher/channel/member_session.h"
 #include "launcher/channel/message.h"
 #include "launcher/job/errors.h"
 #include "launcher/os/clock.h"
@@ -61,7 +61,7 @@ Met MemberMeeting::run() {
   if (refusal_) throw_refusal(*refusal_);
   roster_->node_of = settings_.node_of;
   auto way_back = std::make_unique<WayBack>(loop_, *link_, ticket_, settings_.identity.keep_alive);
-  auto channel = std::make_unique<MemberChannel>(std::move(link_), *roster_, hub_,
+  auto channel = std::make_unique<MemberSession>(std::move(link_), *roster_, hub_,
                                                  std::move(after_roster_), std::move(way_back));
   return {.roster = std::move(*roster_),
           .channel = std::move(channel),

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/channel/job_channel.h"
+#include "launcher/channel/session.h"
 #include "launcher/job/pod.h"
 
 namespace paddle_launch {
@@ -17,7 +17,7 @@ namespace paddle_launch {
 // All pods are known, and connected for as long as the job runs.
 struct Met {
   Roster roster;
-  std::unique_ptr<JobChannel> channel;
+  std::unique_ptr<Session> channel;
   std::vector<std::string> warnings;
   std::string payload{};  // what the first pod had for everyone
   RoundState round{};

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "launcher/channel/solo_channel.h"
+#include "launcher/channel/solo_session.h"
 #include "launcher/rendezvous/rendezvous.h"
 #include "launcher/text/ipv4.h"
 
@@ -19,7 +19,7 @@ class Solo final : public Rendezvous {
     // Before the rest: g++ 12 destroys a list twice when an exception leaves the braces around it.
     std::string given = payload ? payload(trainers, kLoopback) : std::string();
     return {.roster = {.pods = {mine}, .mine = 0},
-            .channel = std::make_unique<SoloChannel>(),
+            .channel = std::make_unique<SoloSession>(),
             .warnings = {},
             .payload = std::move(given)};
   }

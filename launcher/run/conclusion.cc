@@ -12,12 +12,12 @@ constexpr std::chrono::seconds kWorthAWord{2};
 
 }  // namespace
 
-Conclusion::Conclusion(EventLoop& loop, SignalWatch& signals, JobChannel& channel,
+Conclusion::Conclusion(EventLoop& loop, SignalWatch& signals, Session& session,
                        const Terminal& terminal, std::chrono::milliseconds patience,
                        ConclusionNews news)
     : loop_(loop),
       signals_(signals),
-      channel_(channel),
+      session_(session),
       terminal_(terminal),
       patience_(patience),
       news_(std::move(news)),
@@ -26,29 +26,23 @@ Conclusion::Conclusion(EventLoop& loop, SignalWatch& signals, JobChannel& channe
 
 Conclusion::~Conclusion() { loop_.forget(signals_.fd()); }
 
-JobVerdict Conclusion::wait(const PodEnding& mine, bool stopping,
-                            const std::function<void(const std::string&)>& remark,
-                            const std::function<void(int node, const Message&)>& other) {
-  channel_.set_events({.stop =
-                           [this](const StopCause& cause) {
-                             news_.stop(cause);
-                             begin_patience();
-                           },
-                       .kill = [] {},
-                       .verdict = [this](const JobVerdict& verdict) { verdict_ = verdict; },
-                       .remark = remark,
-                       .other = other});
-  channel_.tell_ending(mine);
-  if (verdict_) return *verdict_;
+void Conclusion::on_stop(const StopCause& cause) {
+  news_.stop(cause);
+  begin_patience();
+}
+
+void Conclusion::wait(const PodEnding& mine, bool stopping,
+                      const std::optional<JobVerdict>& verdict) {
+  session_.tell_ending(mine);
+  if (verdict) return;
   if (stopping) begin_patience();
   loop_.on_readable(signals_.fd(), [this] { take_signals(); });
   slow_.set(kWorthAWord, [this] { news_.waiting(); });
-  loop_.run_until([this] { return verdict_.has_value(); });
-  return *verdict_;
+  loop_.run_until([&verdict] { return verdict.has_value(); });
 }
 
 void Conclusion::begin_patience() {
-  if (!deadline_.is_set()) deadline_.set(patience_, [this] { channel_.decide_now(); });
+  if (!deadline_.is_set()) deadline_.set(patience_, [this] { session_.decide_now(); });
 }
 
 void Conclusion::take_signals() {
@@ -61,11 +55,11 @@ void Conclusion::take(int signal) {
   const StopPolicy::Order order = interrupts_.interrupted(signal, std::chrono::steady_clock::now());
   if (order == StopPolicy::Order::Stop) {
     begin_patience();
-    channel_.tell_stop(news_.interrupt(signal));
+    session_.tell_stop(news_.interrupt(signal));
   } else if (order == StopPolicy::Order::Kill) {
     // Once more, and nobody is waited for any longer.
-    if (std::exchange(killed_, true)) return channel_.decide_now();
-    channel_.tell_kill();
+    if (std::exchange(killed_, true)) return session_.decide_now();
+    session_.tell_kill();
   }
 }
 

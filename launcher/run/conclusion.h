@@ -7,7 +7,7 @@
 #include <functional>
 #include <optional>
 
-#include "launcher/channel/job_channel.h"
+#include "launcher/channel/session.h"
 #include "launcher/job/ending.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/signals.h"
@@ -25,17 +25,17 @@ struct ConclusionNews {
 class Conclusion {
  public:
   // `patience`: how long the others may take once the job is being stopped.
-  Conclusion(EventLoop& loop, SignalWatch& signals, JobChannel& channel, const Terminal& terminal,
+  Conclusion(EventLoop& loop, SignalWatch& signals, Session& session, const Terminal& terminal,
              std::chrono::milliseconds patience, ConclusionNews news);
   Conclusion(const Conclusion&) = delete;
   Conclusion& operator=(const Conclusion&) = delete;
   ~Conclusion();
 
-  // The job's remarks still go where they went before, as does what is none of our business
-  // (`other`). `stopping`: a reason to stop is known.
-  JobVerdict wait(const PodEnding& mine, bool stopping,
-                  const std::function<void(const std::string&)>& remark,
-                  const std::function<void(int node, const Message&)>& other = {});
+  // Until there is a verdict, which whoever attends the session writes down. `stopping`: a reason
+  // to stop is known.
+  void wait(const PodEnding& mine, bool stopping, const std::optional<JobVerdict>& verdict);
+  // Another pod's reason.
+  void on_stop(const StopCause& cause);
 
  private:
   void take_signals();
@@ -44,14 +44,13 @@ class Conclusion {
 
   EventLoop& loop_;
   SignalWatch& signals_;
-  JobChannel& channel_;
+  Session& session_;
   const Terminal& terminal_;
   std::chrono::milliseconds patience_;
   ConclusionNews news_;
   StopPolicy interrupts_{0};
   Alarm deadline_;
   Alarm slow_;
-  std::optional<JobVerdict> verdict_;
   bool killed_ = false;
 };
 

@@ -19,7 +19,7 @@ constexpr std::size_t kMostNamed = 6;
 
 }  // namespace
 
-Conductor::Conductor(EventLoop& loop, JobChannel& channel, ConductorSettings settings,
+Conductor::Conductor(EventLoop& loop, Session& channel, ConductorSettings settings,
                      ConductorNews news, ListeningPorts probe)
     : channel_(channel),
       settings_(std::move(settings)),

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "launcher/channel/job_channel.h"
+#include "launcher/channel/session.h"
 #include "launcher/os/event_loop.h"
 
 namespace paddle_launch {
@@ -38,14 +38,14 @@ struct ConductorNews {
 
 class Conductor {
  public:
-  Conductor(EventLoop& loop, JobChannel& channel, ConductorSettings settings, ConductorNews news,
+  Conductor(EventLoop& loop, Session& channel, ConductorSettings settings, ConductorNews news,
             ListeningPorts probe);
   Conductor(const Conductor&) = delete;
   Conductor& operator=(const Conductor&) = delete;
 
   // The servers of this pod are started. What was taken before has its effect now.
   void begin();
-  // From JobChannel::Events::other.
+  // As RoundEvents::on_message().
   void take(int node, const Message& message);
 
   // This process of the plan has exited with 0: nobody waits until it listens.
@@ -76,7 +76,7 @@ class Conductor {
   void stop_servers();
   std::string names_of(const std::set<int>& servers) const;
 
-  JobChannel& channel_;
+  Session& channel_;
   ConductorSettings settings_;
   ConductorNews news_;
   ListeningPorts probe_;

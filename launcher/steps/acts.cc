@@ -35,25 +35,11 @@ void take_verdict(Stage& stage, const Outcome& verdict, int others) {
   stage.ties.channel.tell_stop(*stage.cause);
 }
 
-// What keeps the pods of a job with servers in step goes to the conductor, as long as it lives.
-std::function<void(int, const Message&)> for_the_conductor(const Stage& stage) {
-  if (stage.conductor == nullptr) return {};
-  return [conductor = stage.conductor](int node, const Message& message) {
-    conductor->take(node, message);
-  };
-}
-
 // Of no consequence once the work is done.
 void tell_of_interrupt(const Stage& stage, int signal) {
   if (stage.conductor != nullptr && stage.conductor->is_work_done()) return;
   if (stage.conductor != nullptr) stage.conductor->job_stops();
   stage.aftermath.tell_verdict(stage.voice, Interrupted{signal}, 0);
-}
-
-// What the elastic job's own watch found: told to all, and carried out here.
-void stop_because(const Stage& stage, const StopCause& cause) {
-  stage.ties.channel.tell_stop(cause);
-  if (stage.supervisor != nullptr) stage.supervisor->stop_because(cause);
 }
 
 void tell_of_hang(const Stage& stage, bool nothing_is_started) {
@@ -95,22 +81,12 @@ SupervisorNews supervisor_news(Stage& stage) {
 }
 
 // The job's news reach the processes of this pod.
-void begin(Stage& stage) {
-  JobChannel& channel = stage.ties.channel;
-  Supervisor& supervisor = *stage.supervisor;
-  channel.set_events(
-      {.stop = [&supervisor](const StopCause& cause) { supervisor.stop_because(cause); },
-       .kill = [&supervisor] { supervisor.kill_now(); },
-       .verdict = [&stage](const JobVerdict& verdict) { stage.early_verdict = verdict; },
-       .remark = [&stage](const std::string& line) { stage.voice.info(line); },
-       .other = for_the_conductor(stage)});
-  const RoundWatch& watch = stage.ties.rounds.watch;
-  if (watch.keeper) supervisor.spare(watch.keeper());
-  if (watch.begin) {
-    watch.begin(
-        channel, stage.nodes, [&stage](const StopCause& cause) { stop_because(stage, cause); },
-        [&stage](const std::string& line) { stage.voice.warning(line); });
-  }
+void begin(Stage& stage, StageEvents& events) {
+  stage.ties.channel.attend(events, events.terms(stage.ties.grace));
+  RoundWatch* const watch = stage.ties.rounds.watch;
+  if (watch == nullptr) return;
+  stage.supervisor->spare(watch->keeper());
+  watch->begin(stage.ties.channel, stage.nodes, events);
 }
 
 JobVerdict wait_for_verdict(Stage& stage, const RoundResult& result, const PodEnding& mine,
@@ -133,9 +109,16 @@ JobVerdict wait_for_verdict(Stage& stage, const RoundResult& result, const PodEn
              stage.voice.info(
                  "the processes of this node have ended; waiting for the other nodes to end");
            }});
-  return conclusion.wait(
-      mine, !std::holds_alternative<Completed>(result.outcome),
-      [&](const std::string& line) { stage.voice.info(line); }, for_the_conductor(stage));
+  stage.conclusion = &conclusion;
+  const bool stopping = !std::holds_alternative<Completed>(result.outcome);
+  try {
+    conclusion.wait(mine, stopping, stage.verdict);
+  } catch (...) {
+    stage.conclusion = nullptr;
+    throw;
+  }
+  stage.conclusion = nullptr;
+  return *stage.verdict;
 }
 
 // The launcher failed when its processes were gone: nobody is waited for any longer.
@@ -146,19 +129,33 @@ JobVerdict decide_alone(Stage& stage, PodEnding mine, const std::string& failure
     stage.aftermath.tell_verdict(stage.voice, because, 0);
   }
   mine.asked_to_end = mine.own.kind != StopCause::Kind::LauncherFailed;
-  JobVerdict verdict = judge({PodAccount{.ending = mine}});
-  JobChannel::Events events = JobChannel::deaf();
-  events.verdict = [&verdict](const JobVerdict& made) { verdict = made; };
-  JobChannel& channel = stage.ties.channel;
-  channel.set_events(std::move(events));
+  stage.verdict = judge({PodAccount{.ending = mine}});
+  Session& channel = stage.ties.channel;
   channel.tell_stop(mine.own);
   channel.tell_ending(mine);
   channel.decide_now();
-  channel.set_events(JobChannel::deaf());
-  return verdict;
+  return *stage.verdict;
 }
 
 }  // namespace
+
+void StageEvents::on_stop(const StopCause& cause) {
+  if (stage_.supervisor != nullptr) return stage_.supervisor->stop_because(cause);
+  if (stage_.conclusion != nullptr) stage_.conclusion->on_stop(cause);
+}
+
+void StageEvents::on_kill() {
+  if (stage_.supervisor != nullptr) stage_.supervisor->kill_now();
+}
+
+void StageEvents::on_message(int node, const Message& message) {
+  if (stage_.conductor != nullptr) stage_.conductor->take(node, message);
+}
+
+void StageEvents::on_reason_to_stop(const StopCause& cause) {
+  stage_.ties.channel.tell_stop(cause);
+  if (stage_.supervisor != nullptr) stage_.supervisor->stop_because(cause);
+}
 
 ConductorNews conductor_news(Stage& stage) {
   return {.start_workers =
@@ -172,20 +169,21 @@ ConductorNews conductor_news(Stage& stage) {
           .tell = [&stage](const std::string& line) { stage.voice.info(line); }};
 }
 
-RoundResult supervise(Stage& stage, StopPolicy policy, std::chrono::milliseconds patience) {
+RoundResult supervise(Stage& stage, StageEvents& events, StopPolicy policy,
+                      std::chrono::milliseconds patience) {
   Supervisor supervisor(stage.ties.loop, stage.guard, stage.console, stage.ties.signals,
                         stage.terminal, std::move(policy), supervisor_news(stage));
   stage.supervisor = &supervisor;
-  RoundResult result = supervisor.run([&stage] { begin(stage); }, patience);
+  RoundResult result = supervisor.run([&] { begin(stage, events); }, patience);
   stage.supervisor = nullptr;
-  if (stage.ties.rounds.watch.work_ends) stage.ties.rounds.watch.work_ends();
+  if (stage.ties.rounds.watch != nullptr) stage.ties.rounds.watch->work_ends();
   if (stage.conductor != nullptr) stage.conductor->pod_ended();
   return result;
 }
 
 JobVerdict conclude(Stage& stage, RoundResult& result, std::chrono::milliseconds patience) {
   stage.ending_signal = result.ending_signal;
-  if (stage.early_verdict) return *stage.early_verdict;
+  if (stage.verdict) return *stage.verdict;
   PodEnding mine = stage.aftermath.ending(result, stage.cause);
   try {
     return wait_for_verdict(stage, result, mine, patience);

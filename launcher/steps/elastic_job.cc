@@ -76,18 +76,6 @@ Met ElasticJob::meet(BetweenRounds between, JobTerms terms, const PodOffer& offe
   return met;
 }
 
-RoundWatch ElasticJob::watch() {
-  return {.keeper = [this] { return elastic_->job().keeper(); },
-          .doorkeeper = [this](const OfferMessage& offer) { return watch_->newcomer(offer); },
-          .begin =
-              [this](JobChannel& channel, int nodes, std::function<void(const StopCause&)> stop,
-                     const std::function<void(const std::string&)>& warn) {
-                watch_->begin(channel, nodes, std::move(stop), warn);
-              },
-          .work_ends = [this] { watch_->work_ends(); },
-          .end = [this] { watch_->end(); }};
-}
-
 void ElasticJob::leave(bool job_is_over) { elastic_->job().leave(job_is_over); }
 
 }  // namespace paddle_launch

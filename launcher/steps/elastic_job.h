@@ -35,7 +35,8 @@ class ElasticJob {
   // `between` is empty before the first round.
   Met meet(BetweenRounds between, JobTerms terms, const PodOffer& offer,
            const PayloadMaker& payload);
-  RoundWatch watch();
+  // After a meeting: of the round that begins then.
+  RoundWatch* watch() { return &*watch_; }
   // Nothing of this node stays in etcd. `job_is_over`: nor of any other.
   void leave(bool job_is_over);
 

@@ -22,8 +22,9 @@ namespace paddle_launch {
 namespace {
 
 // The others have the roster and would start, or go on: they are told that this node will not.
-void withdraw(JobChannel& channel, const StopCause& cause) {
-  channel.set_events(JobChannel::deaf());
+void withdraw(Session& channel, RoundPolicy& policy, const RoundTerms& terms,
+              const StopCause& cause) {
+  channel.attend(policy, terms);
   channel.tell_stop(cause);
   channel.tell_ending({.own = cause});
   channel.decide_now();
@@ -46,20 +47,6 @@ void run_hook(const Job& job, const PodPlan& plan, OpeningRemarks& remarks) {
   remarks.warnings.push_back(
       fmt::format("--elastic_pre_hook='{}': {}; the round begins all the same",
                   one_line(elastic->pre_hook), hook.problem));
-}
-
-// Whether the job goes on after this round, which begins now.
-JobChannel::Policy policy_of(const Rounds& rounds, int nodes) {
-  if (!rounds.may_be_several) return {};
-  return [&rounds, nodes, started = std::chrono::steady_clock::now()](const JobVerdict& verdict,
-                                                                      bool hub_is_lost) {
-    const auto lasted = std::chrono::duration_cast<std::chrono::milliseconds>(
-        std::chrono::steady_clock::now() - started);
-    return next_round(
-        rounds.rules,
-        {.state = rounds.state, .lasted = lasted, .nodes = nodes, .hub_is_lost = hub_is_lost},
-        verdict);
-  };
 }
 
 }  // namespace
@@ -85,21 +72,17 @@ RoundEnd play(const Job& job, const Readiness& ready, const Met& met, OpeningRem
   std::erase_if(remarks.warnings,
                 [&rounds](const std::string& text) { return !rounds.warned.insert(text).second; });
   if (!job.company.remark().empty()) remarks.notices.push_back(job.company.remark());
-  met.channel->set_doorkeeper(rounds.watch.doorkeeper);
-  met.channel->set_policy(policy_of(rounds, plan.processes.nodes));
-  // The nodes of an elastic job find each other again through etcd.
-  const bool is_elastic = rounds.rules.nodes == RestartRules::Nodes::Elastic;
-  if (rounds.may_be_several && !is_elastic) {
-    met.channel->set_patience(spec.grace + kForTheWayBack);
-  }
+  RoundPolicy policy(rounds, plan.processes.nodes);
+  const RoundTerms terms = policy.terms(spec.grace);
   const int node = static_cast<int>(met.roster.mine);
   try {
     run_hook(job, plan, remarks);
     return run_round({job.loop, job.signals, job.inherited, *met.channel, node,
-                      job.company.speaks(), job.around.step.has_value(), rounds},
+                      job.company.speaks(), job.around.step.has_value(), rounds, spec.grace},
                      spec, job.env, job.here, plan, remarks);
   } catch (const StoppedBySignal& stopped) {
-    withdraw(*met.channel, cause_of(Interrupted{stopped.signal}, plan.processes, node));
+    withdraw(*met.channel, policy, terms,
+             cause_of(Interrupted{stopped.signal}, plan.processes, node));
     throw;
   } catch (const std::exception& error) {
     StopCause cause = cause_of(LauncherFailed{error.what()}, plan.processes, node);
@@ -108,7 +91,7 @@ RoundEnd play(const Job& job, const Readiness& ready, const Met& met, OpeningRem
       cause.status = failure_of(std::current_exception()).status;  // as this launcher ends itself
       cause.text = fmt::format("node {} could not start: {}", plan.processes.host, error.what());
     }
-    withdraw(*met.channel, cause);
+    withdraw(*met.channel, policy, terms, cause);
     throw;
   }
 }

@@ -151,16 +151,16 @@ RoundEnd conclude_round(const Stage& stage, const JobVerdict& verdict, const Pod
 // The elastic job's watch tells a stage of what it sees, and never one that is gone.
 class WatchOfRound {
  public:
-  explicit WatchOfRound(const RoundWatch& watch) : watch_(watch) {}
+  explicit WatchOfRound(RoundWatch* watch) : watch_(watch) {}
   WatchOfRound(const WatchOfRound&) = delete;
   WatchOfRound& operator=(const WatchOfRound&) = delete;
   ~WatchOfRound() { end(); }
   void end() const {
-    if (watch_.end) watch_.end();
+    if (watch_ != nullptr) watch_->end();
   }
 
  private:
-  const RoundWatch& watch_;
+  RoundWatch* watch_;
 };
 
 // How long a console that does not take what the trainers wrote is waited for: without an end where
@@ -196,7 +196,7 @@ void report_end(const std::string& file, const RoundEnd& end, const Rounds& roun
 }
 
 // Everything is told by now: a loop that fails here changes nothing any more.
-void take_leave(JobChannel& channel) {
+void take_leave(Session& channel) {
   try {
     channel.close();
   } catch (const std::exception&) {
@@ -209,7 +209,8 @@ RoundEnd see_through(Stage& stage, const JobSpec& job, const PodPlan& plan, Stop
   const JobTies& ties = stage.ties;
   const WatchOfRound watch(ties.rounds.watch);
   const auto longest = job.grace + kPatienceWithOthers;
-  RoundResult result = supervise(stage, std::move(policy), longest);
+  StageEvents events(stage);
+  RoundResult result = supervise(stage, events, std::move(policy), longest);
   if (result.refusal) refuse(*result.refusal);
   stage.terminal.take_back();
   const JobVerdict verdict = conclude(stage, result, longest);

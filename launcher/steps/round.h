@@ -2,7 +2,9 @@
 // One round, from the prepared log directory to the last word on the console.
 #pragma once
 
-#include "launcher/channel/job_channel.h"
+#include <chrono>
+
+#include "launcher/channel/session.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
 #include "launcher/os/event_loop.h"
@@ -20,11 +22,12 @@ struct JobTies {
   EventLoop& loop;
   SignalWatch& signals;
   const Inherited& inherited;
-  JobChannel& channel;
+  Session& channel;
   int node = 0;                            // its place in the roster
   bool speaks = true;                      // false: another pod has the console that they share
   bool scheduler_signals_workers = false;  // as Slurm does
   Rounds& rounds;
+  std::chrono::milliseconds grace{0};
 };
 
 struct RoundEnd {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both ends of the channel of a job of two nodes.
+// Both ends of the session of a job of two nodes.
 #pragma once
 
 #include <map>
@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "launcher/channel/hub_channel.h"
-#include "launcher/channel/member_channel.h"
+#include "launcher/channel/hub_session.h"
+#include "launcher/channel/member_session.h"
 #include "tests/unit/channel/far_pod.h"
+#include "tests/unit/channel/heard.h"
 
 namespace paddle_launch {
 
@@ -41,31 +42,11 @@ inline StopCause interrupted(int node) {
 
 inline const NextRound kNext{.state = {.number = 1, .restarts = 1}};
 
-inline JobChannel::Policy once_more() {
-  return [](const JobVerdict&, bool) { return kNext; };
-}
-
 inline OfferMessage offer_of(const std::string& host) {
   OfferMessage offer;
   offer.offer.host = host;
   return offer;
 }
-
-// What one end heard.
-struct Heard {
-  std::optional<StopCause> stop{};
-  int kills = 0;
-  std::optional<JobVerdict> verdict{};
-  std::vector<std::string> remarks{};
-
-  JobChannel::Events events() {
-    return {.stop = [this](const StopCause& cause) { stop = cause; },
-            .kill = [this] { ++kills; },
-            .verdict = [this](const JobVerdict& told) { verdict = told; },
-            .remark = [this](const std::string& line) { remarks.push_back(line); },
-            .other = {}};
-  }
-};
 
 class TwoEnds : public WithHub {
  protected:
@@ -80,14 +61,20 @@ class TwoEnds : public WithHub {
     roster_.pods[1].name = "second";
     roster_.pods[1].host = "n2";
     std::unique_ptr<Link> link = come()->give_link();
-    channel_ =
-        std::make_unique<HubChannel>(std::move(hub_), roster_, std::map<int, int>{{kMember, 1}});
-    channel_->set_events(heard_by_hub_.events());
+    hub_session_ =
+        std::make_unique<HubSession>(std::move(hub_), roster_, std::map<int, int>{{kMember, 1}});
+    hub_session_->attend(heard_by_hub_, {});
     roster_.mine = 1;
-    member_ = std::make_unique<MemberChannel>(std::move(link), roster_, 0, std::vector<Message>{});
-    member_->set_events(heard_by_member_.events());
+    member_ = std::make_unique<MemberSession>(std::move(link), roster_, 0, std::vector<Message>{});
+    member_->attend(heard_by_member_, {});
   }
 
+  // Another round may follow the one that runs: by this end's word, `next`.
+  static void let_another_follow(Session& session, Heard& heard,
+                                 std::optional<NextRound> next = kNext) {
+    heard.next = std::move(next);
+    session.attend(heard, {.another_may_follow = true});
+  }
   bool have_verdict() const { return heard_by_hub_.verdict && heard_by_member_.verdict; }
 
   static constexpr int kMember = 0;    // the hub's numbers
@@ -96,8 +83,8 @@ class TwoEnds : public WithHub {
   Roster roster_;
   Heard heard_by_hub_;
   Heard heard_by_member_;
-  std::unique_ptr<HubChannel> channel_;
-  std::unique_ptr<MemberChannel> member_;
+  std::unique_ptr<HubSession> hub_session_;
+  std::unique_ptr<MemberSession> member_;
 };
 
 }  // namespace paddle_launch

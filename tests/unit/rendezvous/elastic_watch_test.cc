@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the hub of an elastic job minds while a round runs: orders in a real etcd, and newcomers of
-// a channel that the test plays.
+// a session that the test plays.
 #include "launcher/rendezvous/elastic_watch.h"
 
 #include <csignal>
 
 #include <gtest/gtest.h>
 
+#include "tests/unit/channel/fake_session.h"
 #include "tests/unit/rendezvous/gathering_hub.h"
 #include "tests/unit/rendezvous/with_register.h"
 
@@ -16,39 +17,22 @@ namespace {
 using Kind = StopCause::Kind;
 using std::chrono::milliseconds;
 
-class FakeChannel final : public JobChannel {
- public:
-  void set_events(Events) override {}
-  void tell_stop(const StopCause&) override {}
-  void tell_kill() override {}
-  void work_is_done() override {}
-  void tell_ending(const PodEnding&) override {}
-  void decide_now() override {}
-  void tell(const Message&) override {}
-  void close() override {}
-  Connections release() override { return {}; }
-  bool is_hub() const override { return true; }
-  bool has_endings() const override { return some_ended; }
-  std::vector<OfferMessage> newcomers() const override { return waiting; }
-  std::optional<ClockDifference> wall_clock_of(int) const override { return std::nullopt; }
-
-  bool some_ended = false;
-  std::vector<OfferMessage> waiting{};
-};
-
-class ElasticWatchTest : public WithRegister {
+class ElasticWatchTest : public WithRegister, private RoundWatch::Listener {
  protected:
   void begin(const NodeRange& range, int nodes) {
     register_ = book(7001, settings(range));
     watch_.emplace(loop_, *register_, kSettle, offer("n1"));
-    watch_->begin(channel_, nodes, [this](const StopCause& cause) { stops_.push_back(cause); }, {});
+    watch_->begin(session_, nodes, *this);
   }
+  void begin_again(int nodes) { watch_->begin(session_, nodes, *this); }
+  void on_reason_to_stop(const StopCause& cause) override { stops_.push_back(cause); }
+  void on_warning(const std::string& /*line*/) override {}
   void order(const std::string& key, const std::string& value) {
     EXPECT_TRUE(visitor()->put(key, value, EtcdLease::None).done);
   }
   void come(const std::string& host) {
-    channel_.waiting.push_back(offer(host));
-    EXPECT_EQ(watch_->newcomer(offer(host)), std::nullopt);
+    session_.waiting.push_back(offer(host));
+    EXPECT_EQ(watch_->on_newcomer(offer(host)), std::nullopt);
   }
   // Long enough for what is expected not to happen.
   void let_settle() {
@@ -57,7 +41,7 @@ class ElasticWatchTest : public WithRegister {
   }
 
   static constexpr milliseconds kSettle{60};
-  FakeChannel channel_;
+  FakeSession session_;
   std::unique_ptr<JobRegister> register_;
   std::optional<ElasticWatch> watch_;
   std::vector<StopCause> stops_;
@@ -90,7 +74,7 @@ TEST_F(ElasticWatchTest, AnOrderThatStoodThereBeforeTheRoundCounts) {
   watch_->end();
   order(kScaleKey, write_scale(2, "n9"));
   turn_until([&] { return register_->book().scale.has_value(); });
-  watch_->begin(channel_, 3, [this](const StopCause& cause) { stops_.push_back(cause); }, {});
+  begin_again(3);
   ASSERT_EQ(stops_.size(), 1U);
   EXPECT_EQ(stops_[0].kind, Kind::NodesChange);
 }
@@ -129,7 +113,7 @@ TEST_F(ElasticWatchTest, NothingIsBegunAnewOnceWorkHasEnded) {
 TEST_F(ElasticWatchTest, NothingIsBegunAnewOnceAPodHasEnded) {
   begin({1, 4}, 3);
   come("n4");
-  channel_.some_ended = true;
+  session_.some_ended = true;
   order(kScaleKey, write_scale(2, "n9"));
   turn_until([&] { return register_->book().scale.has_value(); });
   let_settle();
@@ -140,12 +124,12 @@ TEST_F(ElasticWatchTest, ANewcomerThatDoesNotFitIsRefusedAndNothingChanges) {
   begin({1, 4}, 1);
   OfferMessage old = offer("n2");
   old.terms.version = "0.0.9";
-  const auto refusal = watch_->newcomer(old);
+  const auto refusal = watch_->on_newcomer(old);
   ASSERT_TRUE(refusal);
   EXPECT_EQ(refusal->status, 1);
   OfferMessage troubled = offer("n3");
   troubled.terms.problem = "no card 9 here";
-  EXPECT_EQ(watch_->newcomer(troubled).value().text, "n3: no card 9 here");
+  EXPECT_EQ(watch_->on_newcomer(troubled).value().text, "n3: no card 9 here");
   let_settle();
   EXPECT_TRUE(stops_.empty());
 }

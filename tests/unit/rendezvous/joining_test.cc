@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/channel/packed_pods.h"
+#include "tests/unit/channel/heard.h"
 #include "tests/unit/rendezvous/gathering_hub.h"
 
 namespace paddle_launch {
@@ -77,13 +78,9 @@ TEST_F(JoiningTest, BringsItsOfferAndGetsTheRosterAndWhatWasSaidInOneBreathWithI
   EXPECT_EQ(end.met->payload, "payload");
   EXPECT_EQ(end.met->warnings, Hosts{"odd"});
   EXPECT_EQ(heard_, std::vector<Message>{offer("n2", 1)});
-  std::string stop;
-  end.met->channel->set_events({.stop = [&](const StopCause& cause) { stop = cause.text; },
-                                .kill = {},
-                                .verdict = {},
-                                .remark = {},
-                                .other = {}});
-  turn_until([&] { return stop == "change"; });
+  Heard heard;
+  end.met->channel->attend(heard, {});
+  turn_until([&] { return heard.stop && heard.stop->text == "change"; });
 }
 
 TEST_F(JoiningTest, ARefusalIsThrownAsWhatItsStatusSays) {

@@ -7,12 +7,13 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/channel/hub_channel.h"
+#include "launcher/channel/hub_session.h"
 #include "launcher/channel/packed_pods.h"
 #include "launcher/job/errors.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/sockets.h"
 #include "launcher/text/ipv4.h"
+#include "tests/unit/channel/heard.h"
 
 namespace paddle_launch {
 namespace {
@@ -145,19 +146,15 @@ TEST(Tcp, WhatTheHubSaysInOneBreathWithTheRosterIsNotLost) {
   });
   listening.get_future().wait();
   EventLoop loop;
-  std::optional<StopCause> heard;
+  Heard heard;
   {
     Tcp tcp(loop, settings_of(pod));
     const Met met = tcp.meet(pod.terms, offer_of(pod), {});
-    met.channel->set_events({.stop = [&](const StopCause& cause) { heard = cause; },
-                             .kill = [] {},
-                             .verdict = [](const JobVerdict&) {},
-                             .remark = {},
-                             .other = {}});
+    met.channel->attend(heard, {});
   }
   hub_side.get();
-  ASSERT_TRUE(heard);
-  EXPECT_NE(heard->text.find("a test"), std::string::npos);
+  ASSERT_TRUE(heard.stop);
+  EXPECT_NE(heard.stop->text.find("a test"), std::string::npos);
 }
 
 // A member whose trainers are quick may be done before the hub has started its own.
@@ -166,26 +163,18 @@ TEST(Tcp, WhatAMemberSaysBeforeTheHubListensIsNotLost) {
   auto member_side = std::async(std::launch::async, [&] {
     EventLoop loop;
     const Met met = Tcp(loop, settings_of(both[1])).meet(both[1].terms, offer_of(both[1]), {});
-    bool has_verdict = false;
-    met.channel->set_events({.stop = [](const StopCause&) {},
-                             .kill = [] {},
-                             .verdict = [&](const JobVerdict&) { has_verdict = true; },
-                             .remark = {},
-                             .other = {}});
+    Heard heard;
+    met.channel->attend(heard, {});
     met.channel->tell_ending({});
-    loop.run_until([&] { return has_verdict; });
+    loop.run_until([&] { return heard.verdict.has_value(); });
   });
   EventLoop loop;
   const Met met = Tcp(loop, settings_of(both[0])).meet(both[0].terms, offer_of(both[0]), {});
   run_until(loop, std::chrono::milliseconds(200), [] { return false; });
-  std::optional<JobVerdict> verdict;
-  met.channel->set_events({.stop = [](const StopCause&) {},
-                           .kill = [] {},
-                           .verdict = [&](const JobVerdict& told) { verdict = told; },
-                           .remark = {},
-                           .other = {}});
+  Heard heard;
+  met.channel->attend(heard, {});
   met.channel->tell_ending({});
-  EXPECT_TRUE(verdict);
+  EXPECT_TRUE(heard.verdict);
   met.channel->decide_now();  // so that the member ends in any case
   met.channel->close();
   member_side.get();

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/os/event_loop.h"
+#include "tests/unit/channel/fake_session.h"
 
 namespace paddle_launch {
 namespace {
@@ -17,14 +18,9 @@ using std::chrono::milliseconds;
 using Lines = std::vector<std::string>;
 
 // Keeps what is told, in words.
-class FakeChannel final : public JobChannel {
+class ListeningSession final : public FakeSession {
  public:
-  FakeChannel(bool hub, Lines& heard) : hub_(hub), heard_(heard) {}
-  void set_events(Events) override {}
-  void tell_stop(const StopCause&) override {}
-  void tell_kill() override {}
-  void tell_ending(const PodEnding&) override {}
-  void decide_now() override {}
+  ListeningSession(bool hub, Lines& heard) : hub_(hub), heard_(heard) {}
   void tell(const Message& message) override {
     if (const auto* listen = std::get_if<ServersListenMessage>(&message)) {
       std::string text = "tell listen";
@@ -36,10 +32,7 @@ class FakeChannel final : public JobChannel {
     if (std::holds_alternative<StopServersMessage>(message)) heard_.emplace_back("tell stop");
   }
   void work_is_done() override { heard_.emplace_back("work is done"); }
-  void close() override {}
-  Connections release() override { return {}; }
   bool is_hub() const override { return hub_; }
-  std::optional<ClockDifference> wall_clock_of(int) const override { return std::nullopt; }
 
  private:
   bool hub_;
@@ -49,9 +42,9 @@ class FakeChannel final : public JobChannel {
 class Conducting : public testing::Test {
  protected:
   void make(bool hub, ConductorSettings settings) {
-    channel_.emplace(hub, heard_);
+    session_.emplace(hub, heard_);
     conductor_.emplace(
-        loop_, *channel_, std::move(settings),
+        loop_, *session_, std::move(settings),
         ConductorNews{.start_workers = [this] { heard_.emplace_back("start"); },
                       .stop_servers = [this] { heard_.emplace_back("stop"); },
                       .tell = [this](const std::string& line) { heard_.push_back("say " + line); }},
@@ -76,7 +69,7 @@ class Conducting : public testing::Test {
   Lines heard_;
   std::set<int> listening_;
   int looks_ = 0;
-  std::optional<FakeChannel> channel_;
+  std::optional<ListeningSession> session_;
   std::optional<Conductor> conductor_;
 };
 

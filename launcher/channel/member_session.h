@@ -8,21 +8,21 @@
 #include <string>
 #include <vector>
 
-#include "launcher/channel/job_channel.h"
 #include "launcher/channel/judge.h"
 #include "launcher/channel/link.h"
+#include "launcher/channel/session.h"
 #include "launcher/channel/way_back.h"
 #include "launcher/job/pod.h"
 
 namespace paddle_launch {
 
-class MemberChannel final : public JobChannel {
+class MemberSession final : public Session {
  public:
   // `hub`: the hub's place in the roster. `early`: what it has said since it sent the roster.
-  MemberChannel(std::unique_ptr<Link> link, const Roster& roster, int hub,
+  MemberSession(std::unique_ptr<Link> link, const Roster& roster, int hub,
                 std::vector<Message> early, std::unique_ptr<WayBack> way_back = nullptr);
 
-  void set_events(Events events) override;
+  void attend(RoundEvents& who, const RoundTerms& terms) override;
   void tell_stop(const StopCause& own) override;
   void tell_kill() override;
   void work_is_done() override { done_ = true; }
@@ -53,7 +53,6 @@ class MemberChannel final : public JobChannel {
   int mine_;
   int hub_;
   std::vector<PodAccount> accounts_;
-  Events events_;
   std::vector<Message> early_;
   std::optional<std::string> lost_before_listening_;
   std::unique_ptr<WayBack> way_back_;  // none: who loses the hub has lost it

@@ -5,21 +5,21 @@
 #include <utility>
 #include <vector>
 
-#include "launcher/channel/job_channel.h"
 #include "launcher/channel/judge.h"
+#include "launcher/channel/session.h"
 
 namespace paddle_launch {
 
-class SoloChannel final : public JobChannel {
+class SoloSession final : public Session {
  public:
-  void set_events(Events events) override { events_ = std::move(events); }
+  void attend(RoundEvents& who, const RoundTerms& terms) override { begin_round(who, terms); }
   void tell_stop(const StopCause&) override { stopping_ = true; }
   void tell_kill() override {}
   // A reason to stop that came first stays the reason.
   void work_is_done() override { done_ = !stopping_; }
   void tell_ending(const PodEnding& mine) override {
     const std::vector<PodAccount> me = {PodAccount{.ending = mine}};
-    events_.verdict(with_next_round(judge(done_ ? without_causes(me) : me), false));
+    events().on_verdict(with_next_round(judge(done_ ? without_causes(me) : me), false));
   }
   void decide_now() override {}
   void tell(const Message&) override {}
@@ -29,7 +29,6 @@ class SoloChannel final : public JobChannel {
   std::optional<ClockDifference> wall_clock_of(int) const override { return std::nullopt; }
 
  private:
-  Events events_;
   bool stopping_ = false;
   bool done_ = false;  // all workers have ended well
 };

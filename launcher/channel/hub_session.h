@@ -9,20 +9,20 @@
 #include <vector>
 
 #include "launcher/channel/hub.h"
-#include "launcher/channel/job_channel.h"
 #include "launcher/channel/judge.h"
+#include "launcher/channel/session.h"
 #include "launcher/job/pod.h"
 
 namespace paddle_launch {
 
-class HubChannel final : public JobChannel {
+class HubSession final : public Session {
  public:
   // `members`: the place of each member in the roster. The hub may have lost one of them already.
   // `spares`: who is connected to an elastic job and has no place in this round.
-  HubChannel(std::unique_ptr<Hub> hub, const Roster& roster, std::map<int, int> members,
+  HubSession(std::unique_ptr<Hub> hub, const Roster& roster, std::map<int, int> members,
              std::map<int, OfferMessage> spares = {});
 
-  void set_events(Events events) override;
+  void attend(RoundEvents& who, const RoundTerms& terms) override;
   void tell_stop(const StopCause& own) override;
   void tell_kill() override;
   void work_is_done() override;
@@ -58,7 +58,6 @@ class HubChannel final : public JobChannel {
   std::vector<std::string> names_;  // of the pods
   std::vector<std::string> lost_;   // of these
   std::set<int> awaited_;           // the places that have neither ended nor gone
-  Events events_;
   bool stopping_ = false;
   bool done_ = false;  // all workers have ended well
   bool decided_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/channel/hub_channel.h"
+#include "launcher/channel/hub_session.h"
 
 #include <algorithm>
 #include <utility>
@@ -19,7 +19,7 @@ void take_cause(PodAccount& pod, const StopCause& cause) {
   if (!pod.cause) pod.cause = cause;
 }
 
-std::optional<RefusalMessage> full_house() {
+std::optional<RefusalMessage> all_are_here() {
   return RefusalMessage{.status = 1,
                         .node = -1,
                         .text =
@@ -41,7 +41,7 @@ std::string lost_after_work(const std::string& host) {
   return fmt::format("node {} was lost after all workers had finished", host);
 }
 
-HubChannel::HubChannel(std::unique_ptr<Hub> hub, const Roster& roster, std::map<int, int> members,
+HubSession::HubSession(std::unique_ptr<Hub> hub, const Roster& roster, std::map<int, int> members,
                        std::map<int, OfferMessage> spares)
     : hub_(std::move(hub)),
       mine_(static_cast<int>(roster.mine)),
@@ -58,12 +58,12 @@ HubChannel::HubChannel(std::unique_ptr<Hub> hub, const Roster& roster, std::map<
        .remark = {}});
 }
 
-void HubChannel::set_events(Events events) {
-  events_ = std::move(events);
+void HubSession::attend(RoundEvents& who, const RoundTerms& terms) {
+  begin_round(who, terms);
   hub_->set_events(
       {.message = [this](int member, Message message) { take(member, std::move(message)); },
        .gone = [this](int member, const std::string& why) { lose(member, why); },
-       .remark = events_.remark,
+       .remark = [this](const std::string& line) { events().on_remark(line); },
        .away = [this](int member, const std::string& why) { tell_of_absence(member, &why); },
        .back = [this](int member) { tell_of_absence(member, nullptr); }});
   for (auto& [member, message] : std::exchange(early_, {})) take(member, std::move(message));
@@ -76,7 +76,7 @@ void HubChannel::set_events(Events events) {
   for (const int member : gone) lose(member, "it went before the start");
 }
 
-std::optional<ClockDifference> HubChannel::wall_clock_of(int node) const {
+std::optional<ClockDifference> HubSession::wall_clock_of(int node) const {
   const auto found = std::find_if(members_.begin(), members_.end(),
                                   [node](const auto& member) { return member.second == node; });
   const auto clock = found == members_.end() ? std::nullopt : hub_->wall_clock_of(found->first);
@@ -86,7 +86,7 @@ std::optional<ClockDifference> HubChannel::wall_clock_of(int node) const {
                          static_cast<double>(clock->second) * in_ms};
 }
 
-void HubChannel::take(int member, Message message) {
+void HubSession::take(int member, Message message) {
   if (decided_) return void(for_the_next_.emplace_back(member, std::move(message)));
   const auto found = members_.find(member);
   if (found == members_.end()) return take_newcomer(member, message);
@@ -97,13 +97,13 @@ void HubChannel::take(int member, Message message) {
     take_ending(member, node, std::move(ending->ending));
   } else if (std::holds_alternative<KillMessage>(message)) {
     tell_kill();
-    events_.kill();
-  } else if (events_.other) {
-    events_.other(node, message);
+    events().on_kill();
+  } else {
+    events().on_message(node, message);
   }
 }
 
-Connections HubChannel::release() {
+Connections HubSession::release() {
   Connections left{
       .hub = std::move(hub_), .members = members_, .names = names_, .lost = std::move(lost_)};
   for (auto& [member, offer] : spares_) left.news->messages.emplace_back(member, std::move(offer));
@@ -116,7 +116,7 @@ Connections HubChannel::release() {
   return left;
 }
 
-void HubChannel::take_stop(int member, int node, StopCause cause) {
+void HubSession::take_stop(int member, int node, StopCause cause) {
   if (done_) return;
   cause.node = node;
   const auto now = EventLoop::Clock::now();
@@ -130,7 +130,7 @@ void HubChannel::take_stop(int member, int node, StopCause cause) {
   stop_all(cause, node);
 }
 
-void HubChannel::take_ending(int member, int node, PodEnding ending) {
+void HubSession::take_ending(int member, int node, PodEnding ending) {
   ending.own.node = node;
   if (const auto clock = hub_->clock_of(member)) {
     ending.own.at = clock->ours(ending.own.at);
@@ -141,7 +141,7 @@ void HubChannel::take_ending(int member, int node, PodEnding ending) {
   decide_when_complete();
 }
 
-void HubChannel::lose(int member, const std::string& why) {
+void HubSession::lose(int member, const std::string& why) {
   spares_.erase(member);
   const auto found = members_.find(member);
   if (found == members_.end()) return;
@@ -151,11 +151,11 @@ void HubChannel::lose(int member, const std::string& why) {
   if (decided_) return;
   members_.erase(found);
   awaited_.erase(node);
-  if (events_.lost) return events_.lost(pod_lost(node, account(node).host, why));
+  if (events().on_lost(pod_lost(node, account(node).host, why))) return;
   // Whoever has told its end, or why it stops, may go.
   if (account(node).ending || account(node).cause) return decide_when_complete();
   if (done_) {
-    if (events_.remark) events_.remark(lost_after_work(account(node).host));
+    events().on_remark(lost_after_work(account(node).host));
   } else {
     account(node).cause = pod_lost(node, account(node).host, why);
     stop_all(*account(node).cause, node);
@@ -163,36 +163,36 @@ void HubChannel::lose(int member, const std::string& why) {
   decide_when_complete();
 }
 
-void HubChannel::tell_stop(const StopCause& own) {
+void HubSession::tell_stop(const StopCause& own) {
   if (done_) return;
   take_cause(account(mine_), own);
   stop_all(own, mine_);
 }
 
-void HubChannel::stop_all(const StopCause& cause, int but_node) {
+void HubSession::stop_all(const StopCause& cause, int but_node) {
   if (std::exchange(stopping_, true)) return;
-  if (patience().count() > 0) hub_->hold_places(patience());
+  if (terms().patience.count() > 0) hub_->hold_places(terms().patience);
   const std::string stop = encode(StopMessage{cause});
   hub_->tell_returning(stop);
   // Also to the one that gave the reason: it knows, but its clock has not been asked for hours.
   for (const auto& [member, node] : members_) {
     // Where a round may follow, a short gap of the network is not to cost a node.
-    if (hub_->has(member) && !has_policy()) hub_->hurry(member);
+    if (hub_->has(member) && !terms().another_may_follow) hub_->hurry(member);
     hub_->ask_clock(member);  // first: the answer may be there before send() returns
     hub_->send_encoded(member, stop);
   }
-  if (but_node != mine_) events_.stop(cause);
+  if (but_node != mine_) events().on_stop(cause);
 }
 
 // A reason to stop that came first stays the reason.
-void HubChannel::work_is_done() { done_ = !stopping_; }
+void HubSession::work_is_done() { done_ = !stopping_; }
 
-void HubChannel::tell_kill() {
+void HubSession::tell_kill() {
   hub_->tell_returning(encode(KillMessage{}));
   tell(KillMessage{});
 }
 
-void HubChannel::tell(const Message& message) {
+void HubSession::tell(const Message& message) {
   const std::string encoded = encode(message);
   for (const auto& member : members_) {
     if (std::holds_alternative<CheckGoMessage>(message)) hub_->ask_clock(member.first);
@@ -200,27 +200,27 @@ void HubChannel::tell(const Message& message) {
   }
 }
 
-void HubChannel::tell_ending(const PodEnding& mine) {
+void HubSession::tell_ending(const PodEnding& mine) {
   account(mine_).ending = mine;
   awaited_.erase(mine_);
   decide_when_complete();
 }
 
-void HubChannel::decide_when_complete() {
+void HubSession::decide_when_complete() {
   if (awaited_.empty()) decide_now();
 }
 
-void HubChannel::decide_now() {
+void HubSession::decide_now() {
   if (std::exchange(decided_, true)) return;
   const JobVerdict verdict =
       with_next_round(judge(done_ ? without_causes(accounts_) : accounts_), false);
   send_verdict(verdict);
-  events_.verdict(verdict);
+  events().on_verdict(verdict);
 }
 
 // The whole report goes where it is shown: to the node of rank 0 and to the one that failed. The
 // others learn who was first.
-void HubChannel::send_verdict(const JobVerdict& verdict) {
+void HubSession::send_verdict(const JobVerdict& verdict) {
   VerdictMessage brief{verdict};
   brief.verdict.suspicion.reset();
   std::vector<FailureRecord>& failures = brief.verdict.failures;
@@ -242,39 +242,40 @@ void HubChannel::send_verdict(const JobVerdict& verdict) {
       .node = -1,
       .text = "the job ended while this node was on its way back; start it again on all nodes"};
   for (const auto& [member, offer] : spares_) {
-    hub_->send(member, doorkeeper() ? not_needed : too_late);
+    hub_->send(member, terms().nodes_may_join ? not_needed : too_late);
   }
 }
 
-void HubChannel::close() {
+void HubSession::close() {
   decided_ = true;
   hub_->let_members_leave(kLastWord);
 }
 
 // Who knocks at the hub of a running round: turned away, kept for the next one, or back.
-void HubChannel::take_newcomer(int member, const Message& message) {
+void HubSession::take_newcomer(int member, const Message& message) {
   const auto* offer = std::get_if<OfferMessage>(&message);
   if (offer == nullptr) return;
   const int nodes = static_cast<int>(accounts_.size());
   spares_.insert_or_assign(member, *offer);
   // The round ends, and there may be another: then whoever was lost may be back.
-  const bool may_be_needed = has_policy() && stopping_;
-  if (!doorkeeper() && may_be_needed) return hub_->send(member, WaitingMessage{1, nodes, {}});
-  const auto refusal = doorkeeper() ? doorkeeper()(*offer) : full_house();
+  const bool may_be_needed = terms().another_may_follow && stopping_;
+  if (!terms().nodes_may_join && may_be_needed)
+    return hub_->send(member, WaitingMessage{1, nodes, {}});
+  const auto refusal = terms().nodes_may_join ? events().on_newcomer(*offer) : all_are_here();
   if (refusal) spares_.erase(member);
   hub_->send(member, refusal ? Message(*refusal) : Message(WaitingMessage{0, nodes, {}}));
 }
 
-void HubChannel::tell_of_absence(int member, const std::string* why) {
+void HubSession::tell_of_absence(int member, const std::string* why) {
   const auto found = members_.find(member);
-  if (found == members_.end() || !events_.remark) return;
+  if (found == members_.end()) return;
   const std::string& host = account(found->second).host;
-  events_.remark(why == nullptr
-                     ? fmt::format("node {} is back", host)
-                     : fmt::format("node {} is out of reach: {}; waiting for it", host, *why));
+  events().on_remark(why == nullptr
+                         ? fmt::format("node {} is back", host)
+                         : fmt::format("node {} is out of reach: {}; waiting for it", host, *why));
 }
 
-std::vector<OfferMessage> HubChannel::newcomers() const {
+std::vector<OfferMessage> HubSession::newcomers() const {
   std::vector<OfferMessage> offers;
   for (const auto& [member, offer] : spares_) {
     if (hub_->has(member)) offers.push_back(offer);

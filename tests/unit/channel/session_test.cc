@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both ends of a job's channel over a real socket of the loopback interface, on one loop.
-#include "launcher/channel/job_channel.h"
+// Both ends of a job's session over a real socket of the loopback interface, on one loop.
+#include "launcher/channel/session.h"
 
 #include <gtest/gtest.h>
 
-#include "launcher/channel/solo_channel.h"
+#include "launcher/channel/solo_session.h"
 #include "tests/unit/channel/two_ends.h"
 
 namespace paddle_launch {
 namespace {
 
-class JobChannelTest : public TwoEnds {};
+class SessionTest : public TwoEnds {};
 
-TEST_F(JobChannelTest, AServerThatFailsStopsTheJob) {
+TEST_F(SessionTest, AServerThatFailsStopsTheJob) {
   member_->tell_stop(server_failed(1));
   turn_until([&] { return heard_by_hub_.stop.has_value(); });
-  channel_->work_is_done();  // too late: there is a reason already
-  channel_->tell_ending({});
+  hub_session_->work_is_done();  // too late: there is a reason already
+  hub_session_->tell_ending({});
   member_->tell_ending(ending_of(server_failed(1)));
   turn_until([&] { return have_verdict(); });
   EXPECT_EQ(heard_by_hub_.verdict->first.status, 9);
@@ -24,12 +24,12 @@ TEST_F(JobChannelTest, AServerThatFailsStopsTheJob) {
   EXPECT_EQ(heard_by_member_.verdict->first.status, 9);
 }
 
-TEST_F(JobChannelTest, ANodeThatDoesNotShowTheReportLearnsWhoWasFirst) {
+TEST_F(SessionTest, ANodeThatDoesNotShowTheReportLearnsWhoWasFirst) {
   PodEnding ending = ending_of(server_failed(0));
   ending.failures.front().log_excerpt = "the end of a log";
   ending.failures.push_back(ending.failures.front());
-  channel_->tell_stop(server_failed(0));
-  channel_->tell_ending(ending);
+  hub_session_->tell_stop(server_failed(0));
+  hub_session_->tell_ending(ending);
   member_->tell_ending({});
   turn_until([&] { return have_verdict(); });
   EXPECT_EQ(heard_by_hub_.verdict->failures, ending.failures);
@@ -38,12 +38,12 @@ TEST_F(JobChannelTest, ANodeThatDoesNotShowTheReportLearnsWhoWasFirst) {
   EXPECT_EQ(heard_by_member_.verdict->failures.front().log_excerpt, "");
 }
 
-TEST_F(JobChannelTest, WhatServersDoWhenTheWorkIsDoneIsNoFailure) {
-  channel_->work_is_done();
+TEST_F(SessionTest, WhatServersDoWhenTheWorkIsDoneIsNoFailure) {
+  hub_session_->work_is_done();
   member_->tell_stop(server_failed(1));
   member_->tell_ending(ending_of(server_failed(1)));
-  channel_->tell_stop(server_failed(0));
-  channel_->tell_ending(ending_of(server_failed(0)));
+  hub_session_->tell_stop(server_failed(0));
+  hub_session_->tell_ending(ending_of(server_failed(0)));
   turn_until([&] { return have_verdict(); });
   for (const Heard* heard : {&heard_by_hub_, &heard_by_member_}) {
     EXPECT_FALSE(heard->stop);
@@ -52,9 +52,9 @@ TEST_F(JobChannelTest, WhatServersDoWhenTheWorkIsDoneIsNoFailure) {
   }
 }
 
-TEST_F(JobChannelTest, ANodeThatIsLostWhenTheWorkIsDoneIsOnlyRemarked) {
-  channel_->work_is_done();
-  channel_->tell_ending({});
+TEST_F(SessionTest, ANodeThatIsLostWhenTheWorkIsDoneIsOnlyRemarked) {
+  hub_session_->work_is_done();
+  hub_session_->tell_ending({});
   EXPECT_FALSE(heard_by_hub_.verdict);
   member_.reset();
   turn_until([&] { return heard_by_hub_.verdict.has_value(); });
@@ -64,10 +64,10 @@ TEST_F(JobChannelTest, ANodeThatIsLostWhenTheWorkIsDoneIsOnlyRemarked) {
             std::vector<std::string>{"node n2 was lost after all workers had finished"});
 }
 
-TEST_F(JobChannelTest, AHubThatIsLostWhenTheWorkIsDoneIsOnlyRemarked) {
+TEST_F(SessionTest, AHubThatIsLostWhenTheWorkIsDoneIsOnlyRemarked) {
   member_->work_is_done();
   member_->tell_stop(server_failed(1));
-  channel_.reset();
+  hub_session_.reset();
   turn_until([&] { return !heard_by_member_.remarks.empty(); });
   EXPECT_EQ(heard_by_member_.remarks.front(),
             "node n1, which holds the job together, was lost after all workers had finished");
@@ -77,8 +77,8 @@ TEST_F(JobChannelTest, AHubThatIsLostWhenTheWorkIsDoneIsOnlyRemarked) {
   EXPECT_EQ(heard_by_member_.verdict->first, StopCause{});
 }
 
-TEST_F(JobChannelTest, AHubThatIsLostBeforeIsAReasonToStop) {
-  channel_.reset();
+TEST_F(SessionTest, AHubThatIsLostBeforeIsAReasonToStop) {
+  hub_session_.reset();
   turn_until([&] { return heard_by_member_.stop.has_value(); });
   EXPECT_EQ(heard_by_member_.stop->kind, StopCause::Kind::PodLost);
   member_->tell_ending({});
@@ -86,120 +86,116 @@ TEST_F(JobChannelTest, AHubThatIsLostBeforeIsAReasonToStop) {
   EXPECT_EQ(heard_by_member_.verdict->first.status, 75);
 }
 
-TEST_F(JobChannelTest, ImpatienceIsHeardEvenWhenTheWorkIsDone) {
-  channel_->work_is_done();
+TEST_F(SessionTest, ImpatienceIsHeardEvenWhenTheWorkIsDone) {
+  hub_session_->work_is_done();
   member_->work_is_done();
-  channel_->tell_kill();
+  hub_session_->tell_kill();
   member_->tell_kill();
   turn_until([&] { return heard_by_hub_.kills > 0 && heard_by_member_.kills > 0; });
 }
 
-TEST_F(JobChannelTest, ANewcomerToARunningRoundIsRefused) {
-  channel_->set_policy(once_more());
+TEST_F(SessionTest, ANewcomerToARunningRoundIsRefused) {
+  let_another_follow(*hub_session_, heard_by_hub_);
   const auto newcomer = come();
   newcomer->say(offer_of("n3"));
   turn_until([&] { return newcomer->heard<RefusalMessage>() != nullptr; });
   EXPECT_EQ(newcomer->heard<RefusalMessage>()->status, 1);
-  EXPECT_TRUE(channel_->newcomers().empty());
+  EXPECT_TRUE(hub_session_->newcomers().empty());
 }
 
-TEST_F(JobChannelTest, ANewcomerToARoundThatEndsIsHandedOnToTheNext) {
-  channel_->set_policy(once_more());
-  channel_->tell_stop(server_failed(0));
+TEST_F(SessionTest, ANewcomerToARoundThatEndsIsHandedOnToTheNext) {
+  let_another_follow(*hub_session_, heard_by_hub_);
+  hub_session_->tell_stop(server_failed(0));
   const auto newcomer = come();
   newcomer->say(offer_of("n3"));
   turn_until([&] { return newcomer->heard<WaitingMessage>() != nullptr; });
   EXPECT_EQ(*newcomer->heard<WaitingMessage>(), (WaitingMessage{1, 2, {}}));
-  channel_->decide_now();
-  const Connections left = channel_->release();
+  hub_session_->decide_now();
+  const Connections left = hub_session_->release();
   ASSERT_EQ(left.news->messages.size(), 1U);
   EXPECT_EQ(left.news->messages.front(),
             (std::pair<int, Message>{kNewcomer, Message(offer_of("n3"))}));
 }
 
-TEST_F(JobChannelTest, ANewcomerThatWentIsForgotten) {
-  channel_->set_policy(once_more());
-  channel_->tell_stop(server_failed(0));
+TEST_F(SessionTest, ANewcomerThatWentIsForgotten) {
+  let_another_follow(*hub_session_, heard_by_hub_);
+  hub_session_->tell_stop(server_failed(0));
   const auto newcomer = come();
   newcomer->say(offer_of("n3"));
   turn_until([&] { return newcomer->heard<WaitingMessage>() != nullptr; });
   newcomer->leave();
   turn_until([&] { return !at_hub_->has(kNewcomer); });
-  channel_->decide_now();
-  EXPECT_TRUE(channel_->release().news->messages.empty());
+  hub_session_->decide_now();
+  EXPECT_TRUE(hub_session_->release().news->messages.empty());
 }
 
-TEST_F(JobChannelTest, TheClockOfTheOneThatGaveTheReasonIsAskedToo) {
+TEST_F(SessionTest, TheClockOfTheOneThatGaveTheReasonIsAskedToo) {
   EXPECT_FALSE(at_hub_->clock_of(kMember));
   member_->tell_stop(server_failed(1));
   turn_until([&] { return at_hub_->clock_of(kMember).has_value(); });
   EXPECT_FALSE(heard_by_member_.stop) << "it knows";
 }
 
-TEST_F(JobChannelTest, ANewcomerIsToldWhenThereIsNoNextRound) {
-  channel_->set_policy([](const JobVerdict&, bool) { return std::nullopt; });
-  channel_->tell_stop(server_failed(0));
+TEST_F(SessionTest, ANewcomerIsToldWhenThereIsNoNextRound) {
+  let_another_follow(*hub_session_, heard_by_hub_, std::nullopt);
+  hub_session_->tell_stop(server_failed(0));
   const auto newcomer = come();
   newcomer->say(offer_of("n3"));
   turn_until([&] { return newcomer->heard<WaitingMessage>() != nullptr; });
-  channel_->decide_now();
+  hub_session_->decide_now();
   turn_until([&] { return newcomer->heard<RefusalMessage>() != nullptr; });
   EXPECT_EQ(newcomer->heard<RefusalMessage>()->status, 1);
 }
 
-TEST_F(JobChannelTest, TheDoorkeeperSaysWhoMayWait) {
-  channel_->set_doorkeeper([](const OfferMessage& offer) {
-    return offer.offer.host == "n3" ? std::nullopt : std::optional(RefusalMessage{.text = "no"});
-  });
+TEST_F(SessionTest, WhoeverAttendsSaysWhichNewcomersMayWait) {
+  heard_by_hub_.turned_away = "n4";
+  hub_session_->attend(heard_by_hub_, {.nodes_may_join = true});
   const auto fitting = come();
   const auto other = come();
   fitting->say(offer_of("n3"));
   other->say(offer_of("n4"));
   turn_until([&] { return fitting->heard<WaitingMessage>() && other->heard<RefusalMessage>(); });
   EXPECT_EQ(fitting->heard<WaitingMessage>()->missing, 0);
-  EXPECT_EQ(other->heard<RefusalMessage>()->text, "no");
-  EXPECT_EQ(channel_->newcomers(), std::vector<OfferMessage>{offer_of("n3")});
-  channel_->decide_now();
+  EXPECT_EQ(other->heard<RefusalMessage>()->text, "not of this job");
+  EXPECT_EQ(hub_session_->newcomers(), std::vector<OfferMessage>{offer_of("n3")});
+  hub_session_->decide_now();
   turn_until([&] { return fitting->heard<RefusalMessage>() != nullptr; });
   EXPECT_EQ(fitting->heard<RefusalMessage>()->status, 0);
-  turn_until([&] { return channel_->newcomers().empty(); });
+  turn_until([&] { return hub_session_->newcomers().empty(); });
 }
 
-TEST_F(JobChannelTest, WhoeverIsInterruptedAfterItsWorkWasAskedToEnd) {
-  channel_->tell_ending({});
-  EXPECT_TRUE(channel_->has_endings());
-  channel_->tell_stop(interrupted(0));
+TEST_F(SessionTest, WhoeverIsInterruptedAfterItsWorkWasAskedToEnd) {
+  hub_session_->tell_ending({});
+  EXPECT_TRUE(hub_session_->has_endings());
+  hub_session_->tell_stop(interrupted(0));
   member_->tell_ending({});
   turn_until([&] { return have_verdict(); });
   EXPECT_EQ(heard_by_hub_.verdict->asked_to_end, 1);
   EXPECT_EQ(heard_by_member_.verdict->asked_to_end, 1);
 }
 
-TEST_F(JobChannelTest, AMemberThatFailedAndIsInterruptedAfterItsEndWasAskedToEnd) {
-  std::optional<int> asked;
-  channel_->set_policy([&](const JobVerdict& verdict, bool) {
-    asked = verdict.asked_to_end;
-    return std::nullopt;
-  });
+TEST_F(SessionTest, AMemberThatFailedAndIsInterruptedAfterItsEndWasAskedToEnd) {
+  let_another_follow(*hub_session_, heard_by_hub_, std::nullopt);
   member_->tell_stop(server_failed(1));
   member_->tell_ending(ending_of(server_failed(1)));
   member_->tell_stop(interrupted(1));
   member_->tell_kill();
   turn_until([&] { return heard_by_hub_.kills > 0; });
-  channel_->tell_ending({});
-  EXPECT_EQ(asked, 1);
+  hub_session_->tell_ending({});
+  ASSERT_TRUE(heard_by_hub_.asked);
+  EXPECT_EQ(heard_by_hub_.asked->asked_to_end, 1);
   EXPECT_EQ(heard_by_hub_.verdict->first.status, 9);
 }
 
-TEST_F(JobChannelTest, AVerdictWithAnotherRoundLeavesBothEndsForIt) {
-  channel_->set_policy(once_more());
-  channel_->tell_ending({});
+TEST_F(SessionTest, AVerdictWithAnotherRoundLeavesBothEndsForIt) {
+  let_another_follow(*hub_session_, heard_by_hub_);
+  hub_session_->tell_ending({});
   member_->tell_ending({});
   turn_until([&] { return have_verdict(); });
   EXPECT_EQ(heard_by_hub_.verdict->next, kNext);
   EXPECT_EQ(heard_by_member_.verdict->next, kNext);
   member_->tell(offer_of("n2"));
-  Connections of_hub = channel_->release();
+  Connections of_hub = hub_session_->release();
   Connections of_member = member_->release();
   ASSERT_TRUE(of_hub.hub && of_member.link);
   EXPECT_EQ(of_hub.members, (std::map<int, int>{{kMember, 1}}));
@@ -212,15 +208,15 @@ TEST_F(JobChannelTest, AVerdictWithAnotherRoundLeavesBothEndsForIt) {
   EXPECT_EQ(of_hub.news->gone.front().first, kMember);
 }
 
-TEST_F(JobChannelTest, TheNextRoundHearsWhatAMemberSaidAfterTheVerdictAndThatItWent) {
-  channel_->set_policy(once_more());
-  channel_->tell_ending({});
+TEST_F(SessionTest, TheNextRoundHearsWhatAMemberSaidAfterTheVerdictAndThatItWent) {
+  let_another_follow(*hub_session_, heard_by_hub_);
+  hub_session_->tell_ending({});
   member_->tell_ending({});
   turn_until([&] { return have_verdict(); });
   member_->tell(RefusalMessage{.status = 143, .text = "stopped"});
   member_.reset();
   turn_until([&] { return !at_hub_->has_members(); });
-  const Connections left = channel_->release();
+  const Connections left = hub_session_->release();
   ASSERT_NE(left.news->refusal(), nullptr);
   EXPECT_EQ(left.news->refusal()->status, 143);
   ASSERT_EQ(left.news->gone.size(), 1U);
@@ -228,24 +224,20 @@ TEST_F(JobChannelTest, TheNextRoundHearsWhatAMemberSaidAfterTheVerdictAndThatItW
   EXPECT_EQ(left.lost, std::vector<std::string>{"second"});
 }
 
-TEST_F(JobChannelTest, AMemberThatLostItsHubDecidesByItselfWhetherItGoesOn) {
-  std::optional<bool> was_lost;
-  member_->set_policy([&](const JobVerdict&, bool hub_is_lost) {
-    was_lost = hub_is_lost;
-    return kNext;
-  });
-  channel_.reset();
+TEST_F(SessionTest, AMemberThatLostItsHubDecidesByItselfWhetherItGoesOn) {
+  let_another_follow(*member_, heard_by_member_);
+  hub_session_.reset();
   turn_until([&] { return heard_by_member_.stop.has_value(); });
   member_->tell_ending({});
-  EXPECT_EQ(was_lost, true);
+  EXPECT_TRUE(heard_by_member_.asked_without_hub);
   EXPECT_EQ(heard_by_member_.verdict->next, kNext);
   EXPECT_EQ(member_->release().link, nullptr);
 }
 
-TEST(SoloChannel, IsCompletedWhenTheWorkIsDone) {
+TEST(SoloSession, IsCompletedWhenTheWorkIsDone) {
   Heard heard;
-  SoloChannel solo;
-  solo.set_events(heard.events());
+  SoloSession solo;
+  solo.attend(heard, {});
   solo.work_is_done();
   solo.tell_stop(server_failed(0));
   solo.tell_ending(ending_of(server_failed(0)));
@@ -253,10 +245,10 @@ TEST(SoloChannel, IsCompletedWhenTheWorkIsDone) {
   EXPECT_EQ(heard.verdict->first, StopCause{});
 }
 
-TEST(SoloChannel, KeepsTheReasonThatCameFirst) {
+TEST(SoloSession, KeepsTheReasonThatCameFirst) {
   Heard heard;
-  SoloChannel solo;
-  solo.set_events(heard.events());
+  SoloSession solo;
+  solo.attend(heard, {});
   solo.tell_stop(server_failed(0));
   solo.work_is_done();
   solo.tell_ending(ending_of(server_failed(0)));

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds the pods of a running job together: the first reason to stop reaches everyone, and all
+// launchers end with one verdict. A job of one node has a session too, so that nobody asks "am I
+// alone?".
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launcher/channel/connections.h"
+#include "launcher/channel/message.h"
+#include "launcher/job/ending.h"
+#include "launcher/job/link_check.h"
+
+namespace paddle_launch {
+
+// Beyond the grace, which trainers may need to save: how long a node may be out of reach while the
+// job is being stopped.
+constexpr std::chrono::seconds kForTheWayBack{10};
+
+// Whoever listens to the session while a round runs. What is not overridden is of no interest to
+// it.
+class RoundEvents {
+ public:
+  virtual ~RoundEvents() = default;
+
+  // Another pod gave the reason.
+  virtual void on_stop(const StopCause& /*cause*/) {}
+  // Somebody's user is impatient.
+  virtual void on_kill() {}
+  virtual void on_verdict(const JobVerdict& /*verdict*/) {}
+  virtual void on_remark(const std::string& /*line*/) {}
+  // What pods say to each other for --check and in a job with parameter servers.
+  virtual void on_message(int /*node*/, const Message& /*message*/) {}
+  // The hub has lost a pod. True: that is no reason to stop (--check).
+  virtual bool on_lost(const StopCause& /*cause*/) { return false; }
+  // Asked once, where the verdict is made, and only where another round may follow: whether the
+  // job goes on. `hub_is_lost`: the verdict is a member's own.
+  virtual std::optional<NextRound> next_round(const JobVerdict& /*verdict*/, bool /*hub_is_lost*/) {
+    return std::nullopt;
+  }
+  // Asked on the hub, and only where nodes may join: somebody new wants to take part. May refuse
+  // it.
+  virtual std::optional<RefusalMessage> on_newcomer(const OfferMessage& /*offer*/) {
+    return std::nullopt;
+  }
+};
+
+// What counts for the round that begins.
+struct RoundTerms {
+  bool another_may_follow = false;
+  bool nodes_may_join = false;
+  // From the reason to stop on: so long a pod that is out of reach is waited for. Zero: it is lost.
+  std::chrono::milliseconds patience{0};
+};
+
+class Session {
+ public:
+  Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  virtual ~Session() = default;
+
+  // `who` hears what has come since the roster, in order, and everything from now on; it outlives
+  // the round.
+  virtual void attend(RoundEvents& who, const RoundTerms& terms) = 0;
+  // This pod's own reason to stop.
+  virtual void tell_stop(const StopCause& own) = 0;
+  virtual void tell_kill() = 0;
+  // All workers of the whole job have ended well: nothing that happens from now on is a reason to
+  // stop.
+  virtual void work_is_done() = 0;
+  // This pod's processes are gone. The verdict comes when all have said so.
+  virtual void tell_ending(const PodEnding& mine) = 0;
+  // Gives up on whoever has not told how it ended; the verdict comes at once.
+  virtual void decide_now() = 0;
+  // To the hub, or from the hub to all.
+  virtual void tell(const Message& message) = 0;
+  // Waits, for a short time at most, until everybody has what was sent to them.
+  virtual void close() = 0;
+
+  // After a verdict with another round; the session itself is of no more use.
+  virtual Connections release() = 0;
+
+  virtual bool is_hub() const = 0;
+  // Some pod has told its end: its work is done, and another round would do it again.
+  virtual bool has_endings() const { return false; }
+  // Who waits for the next round.
+  virtual std::vector<OfferMessage> newcomers() const { return {}; }
+  // The hub knows, once it has asked: what a node's clock shows, less what ours does.
+  virtual std::optional<ClockDifference> wall_clock_of(int node) const = 0;
+
+ protected:
+  void begin_round(RoundEvents& who, const RoundTerms& terms) {
+    attendant_ = &who;
+    terms_ = terms;
+  }
+  RoundEvents& events() { return *attendant_; }
+  const RoundTerms& terms() const { return terms_; }
+  JobVerdict with_next_round(JobVerdict verdict, bool hub_is_lost) {
+    if (terms_.another_may_follow) verdict.next = events().next_round(verdict, hub_is_lost);
+    return verdict;
+  }
+
+ private:
+  class Nobody final : public RoundEvents {};
+
+  Nobody nobody_;
+  RoundEvents* attendant_ = &nobody_;
+  RoundTerms terms_;
+};
+
+}  // namespace paddle_launch

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session without other pods, for what talks to one: it keeps who attends and does nothing.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "launcher/channel/session.h"
+
+namespace paddle_launch {
+
+class FakeSession : public Session {
+ public:
+  void attend(RoundEvents& who, const RoundTerms& terms) override { begin_round(who, terms); }
+  void tell_stop(const StopCause& /*own*/) override {}
+  void tell_kill() override {}
+  void work_is_done() override {}
+  void tell_ending(const PodEnding& /*mine*/) override {}
+  void decide_now() override {}
+  void tell(const Message& /*message*/) override {}
+  void close() override {}
+  Connections release() override { return {}; }
+  bool is_hub() const override { return true; }
+  bool has_endings() const override { return some_ended; }
+  std::vector<OfferMessage> newcomers() const override { return waiting; }
+  std::optional<ClockDifference> wall_clock_of(int /*node*/) const override { return std::nullopt; }
+
+  bool some_ended = false;
+  std::vector<OfferMessage> waiting{};
+};
+
+}  // namespace paddle_launch
