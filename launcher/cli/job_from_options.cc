@@ -113,6 +113,8 @@ void fill_network(const GivenOptions& given, JobSpec& job) {
 // How the launchers of several nodes talk to each other.
 void fill_channel(const GivenOptions& given, const Environment& env, JobSpec& job) {
   job.bootstrap = given.text("bootstrap").value_or(job.bootstrap);
+  // These launchers were told their places, whatever a scheduler could give them.
+  if (job.servers && job.servers->single) job.bootstrap = "tcp";
   job.bootstrap_port = given.number("bootstrap_port").value_or(job.bootstrap_port);
   job.bootstrap_timeout = given.duration("bootstrap_timeout").value_or(job.bootstrap_timeout);
   if (const auto heartbeat = given.number("heartbeat")) {

@@ -41,16 +41,16 @@ bool is_loopback(std::string_view entry) {
 // `input` is what named the nodes.
 void refuse_loopback(std::string_view input, const JobSpec& job) {
   if (job.ips.size() < 2) return;
-  const bool has_old_role = job.servers && job.servers->old_role;
+  const bool is_single = job.servers && job.servers->single;
   const bool one_machine = std::all_of(job.ips.begin(), job.ips.end(), is_loopback);
   for (const std::string& entry : job.ips) {
     if (entry != "localhost" && !is_loopback(entry)) continue;
-    if (one_machine && (job.host || has_old_role || entry != "127.0.0.1")) continue;
+    if (one_machine && (job.host || is_single || entry != "127.0.0.1")) continue;
     throw UsageError(fmt::format(
         "{}: {} names each node itself on every node, so it cannot be one of several nodes. Write "
         "the address by which the other nodes reach it; to try several nodes on one machine, write "
         "addresses 127.x.y.z alone and name each launcher's own one with {}.",
-        input, entry, has_old_role ? "PADDLE_CURRENT_IP" : "--host"));
+        input, entry, is_single ? "PADDLE_CURRENT_IP" : "--host"));
   }
 }
 
@@ -89,12 +89,17 @@ void take_endpoints(const std::vector<const GivenOption*>& lists, const GivenOpt
   refuse_loopback(in_words(values), job);
 }
 
-void take_old_role(const OldRole& role, JobSpec& job) {
-  take_hosts(role.server_hosts, "PADDLE_PSERVER_IPS", job);
-  job.nnodes = role.pods();
-  if (role.mine.role == Role::Server) {
-    job.host = role.server_hosts[static_cast<std::size_t>(role.mine.index)];
+// The servers are in the list, the trainers behind it.
+void take_places(const SingleProcess& single, JobSpec& job) {
+  take_hosts(hosts_of(*job.servers), "PADDLE_PSERVER_IPS", job);
+  const int servers = job.nnodes;
+  job.nnodes = static_cast<int>(single.pods.size());
+  job.node_rank = single.mine.index;
+  if (single.mine.role == Role::Server) {
+    job.host = job.ips.at(static_cast<std::size_t>(single.mine.index));
     job.host_source = "PADDLE_CURRENT_IP";
+  } else {
+    *job.node_rank += servers;
   }
   refuse_loopback(fmt::format("{}={}", job.ips_source, fmt::join(job.ips, ",")), job);
 }
@@ -187,8 +192,8 @@ void fill_nodes(const GivenOptions& given, JobSpec& job) {
   }
   if (job.servers && job.servers->as_it_is) {
     forget_address(job);
-  } else if (job.servers && job.servers->old_role) {
-    take_old_role(*job.servers->old_role, job);
+  } else if (job.servers && job.servers->single) {
+    take_places(*job.servers->single, job);
   } else if (job.servers && !endpoints.empty()) {
     take_endpoints(endpoints, given, job);
   } else if (const GivenOption* const list = given.find("ips")) {

@@ -20,6 +20,14 @@
 namespace paddle_launch {
 namespace {
 
+// What the variables say, before it becomes a pod with one process among others.
+struct OldRole {
+  ProcessName mine{};
+  std::vector<std::string> server_hosts{};
+  int port = kLegacyServerPort;  // of every server
+  int trainers = 1;
+};
+
 constexpr std::string_view kRole = "PADDLE_TRAINING_ROLE";
 constexpr std::string_view kServers = "PADDLE_PSERVER_IPS";
 constexpr std::string_view kPort = "PADDLE_PSERVER_PORT";
@@ -138,6 +146,24 @@ void check_typed(const OldRole& role, const GivenOptions& given) {
                   said(*host), kOwnAddress, own, how_to_drop(*host), kOwnAddress));
 }
 
+OldRole read_old_role(const Environment& env, const GivenOptions& given) {
+  const std::string word = needed(env, kRole, "PSERVER or TRAINER");
+  const bool is_server = word == words_of(Role::Server).variable;
+  if (!is_server && word != words_of(Role::Trainer).variable) {
+    refuse(kRole, word, "it takes PSERVER or TRAINER");
+  }
+  OldRole role;
+  role.server_hosts = server_hosts(env);
+  if (const auto port = non_empty(env, kPort)) {
+    role.port = number_between(1, kHighestPort, kPort, *port);
+  }
+  role.trainers = number_of_trainers(env);
+  role.mine = is_server ? ProcessName{Role::Server, place_of_server(role.server_hosts, env)}
+                        : ProcessName{Role::Trainer, index_of_trainer(role.trainers, env)};
+  check_typed(role, given);
+  return role;
+}
+
 }  // namespace
 
 bool has_old_role(const Environment& env) {
@@ -155,22 +181,25 @@ std::string old_variables_in(const Environment& env) {
   return fmt::format("{}", fmt::join(set, " and "));
 }
 
-OldRole read_old_role(const Environment& env, const GivenOptions& given) {
-  const std::string word = needed(env, kRole, "PSERVER or TRAINER");
-  const bool is_server = word == words_of(Role::Server).variable;
-  if (!is_server && word != words_of(Role::Trainer).variable) {
-    refuse(kRole, word, "it takes PSERVER or TRAINER");
+ServerSpec servers_of_old_role(const Environment& env, const GivenOptions& given) {
+  const OldRole role = read_old_role(env, given);
+  const bool is_server = role.mine.role == Role::Server;
+  const auto index = static_cast<std::size_t>(role.mine.index);
+  ServerSpec spec;
+  spec.legacy_env = true;
+  spec.layout = fmt::format("{}={} {}={} {}={}", kServers, fmt::join(role.server_hosts, ","), kPort,
+                            role.port, kTrainers, role.trainers);
+  SingleProcess& single = spec.single.emplace();
+  single.mine = role.mine;
+  single.called = is_server ? "to be server " + role.server_hosts.at(index)
+                            : fmt::format("{}={}", kIndex, index);
+  single.port_source = kPort;
+  for (const std::string& host : role.server_hosts) {
+    spec.servers.push_back(fmt::format("{}:{}", host, role.port));
+    single.pods.push_back("server " + host);
   }
-  OldRole role;
-  role.server_hosts = server_hosts(env);
-  if (const auto port = non_empty(env, kPort)) {
-    role.port = number_between(1, kHighestPort, kPort, *port);
-  }
-  role.trainers = number_of_trainers(env);
-  role.mine = is_server ? ProcessName{Role::Server, place_of_server(role.server_hosts, env)}
-                        : ProcessName{Role::Trainer, index_of_trainer(role.trainers, env)};
-  check_typed(role, given);
-  return role;
+  for (int i = 0; i < role.trainers; ++i) single.pods.push_back(fmt::format("trainer {}", i));
+  return spec;
 }
 
 }  // namespace paddle_launch

@@ -19,6 +19,6 @@ bool has_old_role(const Environment& env);
 std::string old_variables_in(const Environment& env);
 
 // Throws UsageError for a variable that is missing or contradicts another one or a typed option.
-OldRole read_old_role(const Environment& env, const GivenOptions& given);
+ServerSpec servers_of_old_role(const Environment& env, const GivenOptions& given);
 
 }  // namespace paddle_launch

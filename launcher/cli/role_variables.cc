@@ -162,14 +162,9 @@ std::optional<ServerSpec> servers_of_variables(const ModeChoice& mode, const Env
     return std::nullopt;
   }
   if (in_cloud) return cloud_role(env, given, remarks);
-  ServerSpec spec;
-  spec.old_role = read_old_role(env, given);
+  ServerSpec spec = servers_of_old_role(env, given);
   drop_other_nodes(old_variables_in(env), given, remarks);
   fill_server_settings(given, spec, remarks);
-  spec.legacy_env = true;
-  for (const std::string& host : spec.old_role->server_hosts) {
-    spec.servers.push_back(fmt::format("{}:{}", host, spec.old_role->port));
-  }
   return spec;
 }
 

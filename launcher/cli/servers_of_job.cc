@@ -260,6 +260,36 @@ void refuse_taken_http_port(const Roles& roles, const ServerSpec& spec, const Gi
   }
 }
 
+std::string joined(const std::vector<std::string>& list) {
+  return fmt::format("{}", fmt::join(list, ","));
+}
+
+std::string list_or_number(std::string_view list_option, const std::vector<std::string>& list,
+                           std::string_view number_option, int number) {
+  return list.empty() ? fmt::format("--{}={}", number_option, number)
+                      : fmt::format("--{}={}", list_option, joined(list));
+}
+
+std::string heter_text(const ServerSpec& spec) {
+  if (spec.heter_stages() == 0) return "";
+  std::vector<std::string> stages;
+  for (const auto& stage : spec.heter_workers) stages.push_back(joined(stage));
+  const std::string devices =
+      fmt::format(" --heter_devices={}", fmt::join(spec.heter_devices, ";"));
+  if (stages.empty()) {
+    return fmt::format(" --heter_worker_num={}{}", fmt::join(spec.heter_worker_num, ";"), devices);
+  }
+  return fmt::format(" --heter_workers={}{}", fmt::join(stages, ";"), devices);
+}
+
+std::string layout_of(const ServerSpec& spec) {
+  std::string text = list_or_number("servers", spec.servers, "server_num", spec.server_num);
+  text += " " + list_or_number("workers", spec.workers, "worker_num", spec.worker_num);
+  text += heter_text(spec);
+  if (spec.http_port) text += fmt::format(" {}={}", spec.http_port_source, *spec.http_port);
+  return text + fmt::format(" --with_gloo={}", spec.with_gloo);
+}
+
 }  // namespace
 
 ServerSpec servers_of_job(const ModeChoice& mode, GivenOptions& given, Remarks& remarks) {
@@ -280,6 +310,7 @@ ServerSpec servers_of_job(const ModeChoice& mode, GivenOptions& given, Remarks& 
   }
   fill_server_settings(given, spec, remarks);
   refuse_taken_http_port(roles, spec, given);
+  spec.layout = layout_of(spec);
   return spec;
 }
 
@@ -292,7 +323,7 @@ void fill_server_settings(GivenOptions& given, ServerSpec& spec, Remarks& remark
   const bool is_newer = given.first_of({"trainers", "trainer_num", "gloo_port"}) != nullptr;
   spec.with_gloo = given.text("with_gloo").value_or(is_newer ? "1" : "0");
   spec.server_wait = given.duration("server_wait").value_or(spec.server_wait);
-  spec.legacy_env = given.is_true("legacy_env");
+  spec.legacy_env = spec.single || given.is_true("legacy_env");
 }
 
 std::vector<std::string> hosts_of(const ServerSpec& spec) {

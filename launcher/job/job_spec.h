@@ -97,22 +97,19 @@ struct JobOrder {
   bool operator==(const JobOrder&) const = default;
 };
 
-// One process for each launcher, chosen by the variables of Paddle's first cluster documents
-// (PADDLE_TRAINING_ROLE and its relatives).
-struct OldRole {
+// In a job with parameter servers whose pods have one process each: the servers of
+// ServerSpec::servers in their order, then the trainers. JobSpec::node_rank is this pod's place.
+struct SingleProcess {
   ProcessName mine{};
-  std::vector<std::string> server_hosts{};  // PADDLE_PSERVER_IPS
-  int port = 6174;                          // PADDLE_PSERVER_PORT, of every server
-  int trainers = 1;                         // PADDLE_TRAINERS
+  std::string called{};             // this pod, where messages speak of its place
+  std::vector<std::string> pods{};  // what all pods are called, by their places
+  std::string port_source{};        // what named the port of the servers
 
-  int pods() const { return static_cast<int>(server_hosts.size()) + trainers; }
-  // Servers first, then trainers.
-  int place() const {
-    return mine.role == Role::Server ? mine.index
-                                     : static_cast<int>(server_hosts.size()) + mine.index;
-  }
-  bool operator==(const OldRole&) const = default;
+  bool operator==(const SingleProcess&) const = default;
 };
+
+// Where the servers of Paddle's first cluster documents listen, unless they are told otherwise.
+constexpr int kLegacyServerPort = 6174;
 
 // What the user asked for of a job with parameter servers. For each role there is either a list of
 // the whole job's endpoints, or a number for each node.
@@ -131,7 +128,8 @@ struct ServerSpec {
   std::chrono::milliseconds server_wait{10'000};
   bool legacy_env = false;  // the variables of the first cluster documents are set as well
 
-  std::optional<OldRole> old_role{};
+  std::string layout{};  // the roles as they were asked for: the same text on nodes that agree
+  std::optional<SingleProcess> single{};
   // PaddleCloud started this one process, or a job is one worker without servers: the script runs
   // once, in the environment as it is. The lists are for endpoints.log alone.
   std::optional<ProcessName> as_it_is{};
@@ -194,8 +192,8 @@ struct JobSpec {
   bool ips_given = false;
   std::string ips_source = "--ips";    // or "PADDLE_IPS", "PADDLE_TRAINERS"
   std::optional<MeetingPoint> master;  // --master, when there are several nodes
-  int nnodes = 1;                      // with a master; otherwise the size of ips
-  std::optional<int> node_rank;        // --rank, or PaddleCloud's PADDLE_TRAINER_ID
+  int nnodes = 1;  // otherwise the size of ips, or more where pods beside the list have places
+  std::optional<int> node_rank;  // --rank, or PaddleCloud's PADDLE_TRAINER_ID
   bool sort_ip = false;
   std::string bootstrap = "auto";  // auto, solo, tcp, mpi, pmix, or the name of a site's plugin
   int bootstrap_port = 6060;

@@ -53,12 +53,14 @@ void add_heter(const ServerSpec& spec, const std::string& host, const NodeShare&
 
 std::vector<RoleOffer> roles_of_pod(const ServerSpec& spec, const std::string& host,
                                     const NodeShare& share) {
-  if (const auto& old = spec.old_role) {
-    const bool is_server = old->mine.role == Role::Server;
-    return {{.role = old->mine.role,
+  if (spec.single) {
+    const ProcessName mine = spec.single->mine;
+    const bool is_server = mine.role == Role::Server;
+    const auto place = static_cast<std::size_t>(mine.index);
+    return {{.role = mine.role,
              .stage = 1,
-             .index = old->mine.index,
-             .port = is_server ? old->port : 0}};
+             .index = mine.index,
+             .port = is_server ? port_of(spec.servers.at(place)) : 0}};
   }
   std::vector<RoleOffer> roles;
   if (spec.servers.empty()) {

@@ -96,8 +96,6 @@ void refuse_scheduled(const ServerSpec& spec, const Surroundings& around) {
 
 Choice choose_way(const JobSpec& job, const Surroundings& around) {
   if (job.elastic) return {.way = Way::Elastic};
-  // Their variables say which place each launcher has.
-  if (job.servers && job.servers->old_role) return {.way = Way::Tcp};
   Choice choice = by_option(job, around);
   if (job.servers && choice.way == Way::Solo && job.has_several_nodes()) {
     throw UsageError(fmt::format(

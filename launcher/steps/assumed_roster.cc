@@ -24,11 +24,11 @@ std::string likely_address(const Machine& here) {
 void assume_roles(const JobSpec& job, std::size_t place, PodOffer& pod) {
   if (!job.servers || job.servers->as_it_is) return;
   ServerSpec spec = *job.servers;
-  if (spec.old_role) {
-    const int servers = static_cast<int>(spec.old_role->server_hosts.size());
+  if (spec.single) {
+    const int servers = static_cast<int>(spec.servers.size());
     const int index = static_cast<int>(place);
-    spec.old_role->mine = index < servers ? ProcessName{Role::Server, index}
-                                          : ProcessName{Role::Trainer, index - servers};
+    spec.single->mine = index < servers ? ProcessName{Role::Server, index}
+                                        : ProcessName{Role::Trainer, index - servers};
   } else if (spec.servers.empty() || spec.workers.empty()) {
     return;
   }

@@ -16,8 +16,4 @@ namespace paddle_launch {
 JobTerms make_terms(const JobSpec& job, const Machine& here, const OwnNode& me,
                     const Company& company, const std::string& problem);
 
-// "trainer 1", "server ps0.example.com": each pod's name by the variables of Paddle's first cluster
-// documents, in the order of their places.
-std::vector<std::string> names_of_old_pods(const OldRole& old);
-
 }  // namespace paddle_launch

@@ -45,17 +45,7 @@ TcpSettings typed_settings(const JobSpec& job, const OwnNode& me) {
   settings.listen_on = job.master ? parse_ipv4(job.master->host) : me.address;
   // Several pods on one machine, to try things out: each comes from its own address.
   if (me.address && is_loopback(*me.address)) settings.from = me.address;
-  return settings;
-}
-
-// The first server is where all the others look for it.
-TcpSettings old_settings(const JobSpec& job, const OwnNode& me) {
-  TcpSettings settings;
-  settings.hub_host = job.ips.front();
-  settings.ports = hub_ports(job);
-  settings.is_hub = me.place == 0;
-  settings.listen_on = me.address;
-  settings.names = names_of_old_pods(*job.servers->old_role);
+  if (job.servers && job.servers->single) settings.names = job.servers->single->pods;
   return settings;
 }
 
@@ -100,8 +90,7 @@ TcpSettings settings_for(const JobSpec& job, const Environment& env, const Machi
     settings = step_settings(step, company.group());
     settings.identity = step_identity(job, env, here, step, settings.is_hub, notices);
   } else {
-    const bool is_old = job.servers && job.servers->old_role;
-    settings = is_old ? old_settings(job, me) : typed_settings(job, me);
+    settings = typed_settings(job, me);
     settings.identity = typed_identity(job, env, here, notices);
   }
   settings.timeout = job.bootstrap_timeout;

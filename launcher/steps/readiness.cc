@@ -6,14 +6,12 @@
 namespace paddle_launch {
 namespace {
 
-// A trainer that the variables of Paddle's first cluster documents started is in no list of nodes:
-// where it is, is known when the nodes have met.
+// The address of a pod whose place is behind the list of nodes is known when the nodes have met.
 OwnNode own_node(const JobSpec& job, const Machine& here) {
   if (job.elastic) return own_node_of_task(job, here, 0);
-  const OldRole* const old =
-      job.servers && job.servers->old_role ? &*job.servers->old_role : nullptr;
-  if (old == nullptr || old->mine.role == Role::Server) return find_own_node(job, here);
-  return own_node_of_task(job, here, static_cast<std::size_t>(old->place()));
+  const auto place = static_cast<std::size_t>(job.node_rank.value_or(0));
+  const bool is_listed = job.master || place < job.ips.size();
+  return is_listed ? find_own_node(job, here) : own_node_of_task(job, here, place);
 }
 
 // Without --rank the node where all meet becomes the first.

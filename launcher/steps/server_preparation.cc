@@ -49,9 +49,10 @@ NamedPort from_start(const JobSpec& job, int offset, std::string whose) {
 // among those of its role on the node.
 std::optional<NamedPort> named_port(const JobSpec& job, const RoleOffer& offer, int on_node) {
   const std::string whose = name_in_messages(offer);
-  if (job.servers->old_role && offer.port != 0) {
-    return NamedPort{offer.port, whose, "PADDLE_PSERVER_PORT",
-                     "stop what uses it, or set another PADDLE_PSERVER_PORT on all nodes"};
+  if (job.servers->single && offer.port != 0) {
+    const std::string& source = job.servers->single->port_source;
+    return NamedPort{offer.port, whose, source,
+                     fmt::format("stop what uses it, or set another {} on all nodes", source)};
   }
   if (offer.port != 0) {
     const std::string list = list_with(offer.role);
@@ -60,7 +61,7 @@ std::optional<NamedPort> named_port(const JobSpec& job, const RoleOffer& offer, 
   }
   if (job.start_port) return from_start(job, offset_of(*job.servers, offer.role, on_node), whose);
   if (job.servers->legacy_env && offer.role == Role::Server) {
-    return NamedPort{OldRole{}.port, whose, "--legacy_env",
+    return NamedPort{kLegacyServerPort, whose, "--legacy_env",
                      "stop what uses it, or choose a first port with --start_port"};
   }
   return std::nullopt;
@@ -92,7 +93,7 @@ int first_on_node(const ServerSpec& spec, Role role, const NodeShare& share) {
 
 void check_old_variables(const JobSpec& job, const std::vector<RoleOffer>& roles) {
   const ServerSpec& spec = *job.servers;
-  if (!spec.legacy_env || spec.old_role) return;
+  if (!spec.legacy_env || spec.single) return;
   const auto servers = std::count_if(roles.begin(), roles.end(), [](const RoleOffer& offer) {
     return offer.role == Role::Server;
   });

@@ -40,12 +40,14 @@ void expect_error(const Environment& env, const Words& parts, const Words& optio
 TEST(OldRole, IsAServerByItsAddress) {
   const JobSpec job = job_of({"train.py"}, server());
   EXPECT_EQ(job.mode, Mode::ParameterServer);
-  const OldRole& role = job.servers->old_role.value();
-  EXPECT_EQ(role.mine, (ProcessName{Role::Server, 1}));
-  EXPECT_EQ(role.server_hosts, (Words{"ps0.paddlepaddle.com", "ps1.paddlepaddle.com"}));
-  EXPECT_EQ(role.port, 6175);
-  EXPECT_EQ(role.trainers, 3);
-  EXPECT_EQ(role.place(), 1);
+  const SingleProcess& single = job.servers->single.value();
+  EXPECT_EQ(single.mine, (ProcessName{Role::Server, 1}));
+  EXPECT_EQ(single.called, "to be server ps1.paddlepaddle.com");
+  EXPECT_EQ(single.port_source, "PADDLE_PSERVER_PORT");
+  EXPECT_EQ(job.node_rank, 1);
+  EXPECT_EQ(job.servers->layout,
+            "PADDLE_PSERVER_IPS=ps0.paddlepaddle.com,ps1.paddlepaddle.com "
+            "PADDLE_PSERVER_PORT=6175 PADDLE_TRAINERS=3");
   EXPECT_TRUE(job.servers->legacy_env);
   EXPECT_EQ(job.servers->servers,
             (Words{"ps0.paddlepaddle.com:6175", "ps1.paddlepaddle.com:6175"}));
@@ -56,9 +58,10 @@ TEST(OldRole, IsAServerByItsAddress) {
 
 TEST(OldRole, IsATrainerByItsNumber) {
   const JobSpec job = job_of({"train.py"}, trainer({{"POD_IP", "10.0.0.7"}}));
-  EXPECT_EQ(job.servers->old_role->mine, (ProcessName{Role::Trainer, 2}));
-  EXPECT_EQ(job.servers->old_role->place(), 4);
-  EXPECT_EQ(job.servers->old_role->port, 6174);
+  EXPECT_EQ(job.servers->single->mine, (ProcessName{Role::Trainer, 2}));
+  EXPECT_EQ(job.servers->single->called, "PADDLE_TRAINER_ID=2");
+  EXPECT_EQ(job.node_rank, 4);
+  EXPECT_EQ(job.servers->servers.front(), "ps0.paddlepaddle.com:6174");
   EXPECT_EQ(job.host, "10.0.0.7");
   EXPECT_EQ(job.host_source, "POD_IP");
   EXPECT_EQ(job_of({"train.py"}, trainer()).host, std::nullopt);
@@ -70,7 +73,9 @@ TEST(OldRole, HasAPodForEachProcess) {
   EXPECT_EQ(job.ips, (Words{"ps0.paddlepaddle.com", "ps1.paddlepaddle.com"}));
   EXPECT_TRUE(job.ips_given);
   EXPECT_EQ(job.ips_source, "PADDLE_PSERVER_IPS");
-  EXPECT_EQ(job.node_rank, std::nullopt);
+  EXPECT_EQ(job.servers->single->pods,
+            (Words{"server ps0.paddlepaddle.com", "server ps1.paddlepaddle.com", "trainer 0",
+                   "trainer 1", "trainer 2"}));
   EXPECT_TRUE(job_with({"--check"}, trainer()).check);
 }
 
@@ -128,7 +133,7 @@ TEST(OldRole, CanHaveSeveralPodsOnOneMachine) {
 
 TEST(OldTrainers, AreANumberOrAList) {
   const auto trainers = [](const Environment& more) {
-    return job_of({"train.py"}, trainer(more)).servers->old_role->trainers;
+    return job_of({"train.py"}, trainer(more)).nnodes - 2;
   };
   EXPECT_EQ(trainers({{"PADDLE_TRAINERS", "4"}, {"PADDLE_TRAINERS_NUM", "4"}}), 4);
   EXPECT_EQ(trainers({{"PADDLE_TRAINERS", "10.0.0.1, 10.0.0.2,c"}}), 3);
@@ -146,6 +151,11 @@ TEST(OldTrainers, AreCountedAlike) {
                {"PADDLE_TRAINERS=a,b,c means 3 trainers", "PADDLE_TRAINERS_NUM=2"});
 }
 
+TEST(OldRole, MeetsOverTcpWhoeverStartedTheLaunchers) {
+  EXPECT_EQ(job_of({"train.py"}, trainer()).bootstrap, "tcp");
+  EXPECT_EQ(job_with({"--bootstrap=pmix"}, trainer()).bootstrap, "tcp");
+}
+
 TEST(OldRole, LosesToOptionsWithANotice) {
   for (const char* const option : {"--run_mode=collective", "--nproc_per_node=2", "--nnodes=1"}) {
     const ParsedCommandLine line = parsed({option, "train.py"}, trainer());
@@ -155,7 +165,7 @@ TEST(OldRole, LosesToOptionsWithANotice) {
                                   option + " says what the job is"});
   }
   const JobSpec own = job_with({"--server_num=1", "--worker_num=2"}, server());
-  EXPECT_EQ(own.servers->old_role, std::nullopt);
+  EXPECT_EQ(own.servers->single, std::nullopt);
   EXPECT_EQ(own.servers->worker_num, 2);
   EXPECT_FALSE(own.servers->legacy_env);
 }
@@ -166,7 +176,7 @@ TEST(OldRole, DropsVariablesThatNameOtherNodes) {
       trainer({{"PADDLE_MASTER", "10.0.0.1:1"}, {"PADDLE_NNODES", "2"}, {"PADDLE_RANK", "1"}}));
   EXPECT_EQ(line.job.nnodes, 5);
   EXPECT_EQ(line.job.master, std::nullopt);
-  EXPECT_EQ(line.job.node_rank, std::nullopt);
+  EXPECT_EQ(line.job.node_rank, 4);
   EXPECT_EQ(line.warnings.size(), 3U);
 }
 

@@ -34,7 +34,7 @@ TEST(CloudRole, IsATrainerByItsNumber) {
   EXPECT_EQ(line.job.servers->as_it_is, (ProcessName{Role::Trainer, 1}));
   EXPECT_EQ(line.job.servers->servers, (Words{"10.0.0.1:6170", "10.0.0.2:6170"}));
   EXPECT_EQ(line.job.servers->workers, (Words{"10.0.0.3:6170", "10.0.0.4:6170"}));
-  EXPECT_EQ(line.job.servers->old_role, std::nullopt);
+  EXPECT_EQ(line.job.servers->single, std::nullopt);
   EXPECT_EQ(line.notices,
             Words{"PaddleCloud's parameter-server variables are set (TRAINING_ROLE=TRAINER): the "
                   "script runs once, as worker 1, in this environment"});

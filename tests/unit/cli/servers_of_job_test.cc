@@ -21,7 +21,7 @@ TEST(ServersOfJob, AreNumbersForEachNode) {
   EXPECT_TRUE(job.servers->servers.empty());
   EXPECT_TRUE(job.servers->workers.empty());
   EXPECT_EQ(job.servers->as_it_is, std::nullopt);
-  EXPECT_EQ(job.servers->old_role, std::nullopt);
+  EXPECT_EQ(job.servers->single, std::nullopt);
 }
 
 TEST(ServersOfJob, AreListsOfTheWholeJob) {

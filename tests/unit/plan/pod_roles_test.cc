@@ -35,12 +35,12 @@ TEST(RolesOfPod, LaunchersOfANodeShareItsWorkersAndTheFirstHasItsServers) {
   EXPECT_EQ(roles_of_pod(numbers(1, 1), "", {.local = 1, .launchers = 2}).size(), 0U);
 }
 
-TEST(RolesOfPod, TheOldVariablesNameOneProcess) {
+TEST(RolesOfPod, ASingleProcessIsAllThatAPodHas) {
   ServerSpec spec;
-  spec.old_role =
-      OldRole{.mine = {Role::Trainer, 1}, .server_hosts = {"ps0", "ps1"}, .trainers = 2};
+  spec.servers = {"ps0:6174", "ps1:6174"};
+  spec.single = SingleProcess{.mine = {Role::Trainer, 1}};
   EXPECT_EQ(roles_of_pod(spec, "", {}), (std::vector<RoleOffer>{{Role::Trainer, 1, 1, 0}}));
-  spec.old_role->mine = {Role::Server, 1};
+  spec.single->mine = {Role::Server, 1};
   EXPECT_EQ(roles_of_pod(spec, "ps1", {}), (std::vector<RoleOffer>{{Role::Server, 1, 1, 6174}}));
 }
 
