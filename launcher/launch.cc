@@ -10,29 +10,30 @@
 
 #include <fmt/format.h>
 
+#include "launcher/channel/payload.h"
 #include "launcher/job/errors.h"
 #include "launcher/launch_failure.h"
+#include "launcher/nccl/id_maker.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/inherited.h"
 #include "launcher/os/signals.h"
+#include "launcher/plan/nccl_env.h"
+#include "launcher/plan/plan_pod.h"
 #include "launcher/rendezvous/link_checker.h"
 #include "launcher/run/end_on_signal.h"
 #include "launcher/run/own_words.h"
+#include "launcher/site/assumed_roster.h"
 #include "launcher/site/etcd_files.h"
+#include "launcher/site/log_place.h"
 #include "launcher/site/machine.h"
-#include "launcher/site/own_node.h"
+#include "launcher/site/offer.h"
 #include "launcher/site/started_together.h"
-#include "launcher/steps/assumed_roster.h"
 #include "launcher/steps/company.h"
 #include "launcher/steps/elastic_job.h"
 #include "launcher/steps/job_terms.h"
 #include "launcher/steps/meeting.h"
-#include "launcher/steps/nccl_id_maker.h"
 #include "launcher/steps/next_meeting.h"
-#include "launcher/steps/payload.h"
-#include "launcher/steps/planning.h"
 #include "launcher/steps/play.h"
-#include "launcher/steps/readiness.h"
 #include "launcher/tell/check_table.h"
 #include "launcher/tell/rounds_table.h"
 #include "launcher/text/signal_name.h"
@@ -40,44 +41,53 @@
 namespace paddle_launch {
 namespace {
 
-bool is_on_gpus(const JobSpec& job, const Readiness& ready) {
-  return ready.preparation.offer.card_kind == CardKind::Gpu && !job.check &&
-         job.dry_run == DryRun::No;
+bool is_on_gpus(const JobSpec& job, const Offer& offer) {
+  return offer.pod.card_kind == CardKind::Gpu && !job.check && job.dry_run == DryRun::No;
+}
+
+OfferRequest request_of(const JobSpec& job, const Environment& env, const Machine& here,
+                        const Company& company) {
+  OfferRequest request{.job = job,
+                       .env = env,
+                       .here = here,
+                       .share = company.group().share,
+                       .has_others = company.has_several_pods()};
+  if (company.is_scheduled()) request.place = static_cast<std::size_t>(company.group().mine);
+  return request;
 }
 
 Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Machine& here,
-         Company& company, const Readiness& ready, const PayloadMaker& payload,
+         Company& company, const Offer& offer, const PayloadMaker& payload,
          std::vector<std::string>& notices) {
-  JobTerms terms = make_terms(job, here, ready.me, company, ready.problem_text);
-  if (ready.problem) terms.problem_status = failure_of(ready.problem).status;
-  if (is_on_gpus(job, ready) && job.nccl_ids) company.expect_ids();
+  JobTerms terms = make_terms(job, here, offer.me, company, offer.problem_text);
+  if (offer.problem) terms.problem_status = failure_of(offer.problem).status;
+  if (is_on_gpus(job, offer) && job.nccl_ids) company.expect_ids();
   try {
-    return meet_the_others(loop, job, env, here, ready.me, company, terms, ready.preparation.offer,
-                           payload, notices);
+    return meet_the_others(loop, job, env, here, offer.me, company, terms, offer.pod, payload,
+                           notices);
   } catch (const StoppedBySignal&) {
     throw;
   } catch (const std::exception&) {
-    if (!ready.problem) throw;
-    if (!company.is_scheduled()) std::rethrow_exception(ready.problem);
+    if (!offer.problem) throw;
+    if (!company.is_scheduled()) std::rethrow_exception(offer.problem);
     // Whoever started us shows the words of all nodes in one place.
-    const std::string text = fmt::format("{}: {}", here.host_name, ready.problem_text);
-    if (failure_of(ready.problem).status == kWrongUseStatus) throw UsageError(text);
+    const std::string text = fmt::format("{}: {}", here.host_name, offer.problem_text);
+    if (failure_of(offer.problem).status == kWrongUseStatus) throw UsageError(text);
     throw LaunchError(text);
   }
 }
 
-int show_assumed_plan(const JobSpec& job, const Environment& env, const Machine& here,
-                      Readiness& ready, const Surroundings& around) {
-  NamedLogs(job).assume(ready.preparation);
-  const Roster roster = assumed_roster(job, here, ready.me, ready.preparation.offer);
+int show_assumed_plan(const JobSpec& job, const Environment& env, const Machine& here, Offer& offer,
+                      const Surroundings& around) {
+  NamedLogs(job).assume(offer.means.log_dir);
+  const Roster roster = assumed_roster(job, here, offer);
   if (job.has_several_nodes()) {
     say_on_stderr(
         "paddle-launch: --dry_run asked no other node: their cards and ports are taken to be like "
         "this one's\n");
   }
   return print_plan(
-      job,
-      plan_pod(job, env, ready.preparation, roster, !around.launched_by.empty(), "").processes);
+      job, plan_pod(job, env, offer.means, roster, facts_of_round({}, {}, around)).processes);
 }
 
 // --check: the documents' "ping each other first", done for the user. Returns the exit status.
@@ -115,15 +125,15 @@ void show_rounds(const Rounds& rounds) {
 }
 
 // To the roster of the next round. What hinders this pod ends the job for all, if it needs all.
-Met meet_for_next_round(const Job& job, Readiness& ready, BetweenRounds between,
-                        ElasticJob* elastic, const PayloadMaker& payload) {
+Met meet_for_next_round(const Job& job, Offer& offer, BetweenRounds between, ElasticJob* elastic,
+                        const PayloadMaker& payload) {
   const JobSpec& spec = job.command.job;
   const auto tell = [&](int status, const std::string& why) {
     if (elastic == nullptr) tell_the_others(job.loop, between.connections, status, why);
   };
   try {
     pause_between_rounds(job.loop, between, !job.company.is_scheduled());
-    prepare_again(spec, job.env, job.here, job.company, ready);
+    renew_offer(request_of(spec, job.env, job.here, job.company), offer);
   } catch (const StoppedBySignal& stopped) {
     tell(kSignalBase + stopped.signal, fmt::format("{}: {}", job.here.host_name, stopped.what()));
     throw;
@@ -131,17 +141,15 @@ Met meet_for_next_round(const Job& job, Readiness& ready, BetweenRounds between,
     tell(kLaunchErrorStatus, fmt::format("{}: {}", job.here.host_name, error.what()));
     throw;
   }
-  const JobTerms terms = make_terms(spec, job.here, ready.me, job.company, "");
-  const PodOffer& offer = ready.preparation.offer;
-  if (elastic != nullptr) return elastic->meet(std::move(between), terms, offer, payload);
-  return meet_again(job.loop, spec, job.company, std::move(between), terms, offer, payload);
+  const JobTerms terms = make_terms(spec, job.here, offer.me, job.company, "");
+  if (elastic != nullptr) return elastic->meet(std::move(between), terms, offer.pod, payload);
+  return meet_again(job.loop, spec, job.company, std::move(between), terms, offer.pod, payload);
 }
 
 // Whatever hangs now hangs before anything was started: a signal ends us at once.
-Readiness get_ready_or_end(const Inherited& inherited, const JobSpec& job, const Environment& env,
-                           const Machine& here, Company& company) {
+Offer make_offer_or_end(const Inherited& inherited, const OfferRequest& request) {
   const SignalsAsBefore may_end_us(inherited);
-  return get_ready(job, env, here, company);
+  return make_offer(request);
 }
 
 }  // namespace
@@ -160,44 +168,47 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
                                      "while waiting for the other nodes");
   Company company(loop, job, env, around, here);
   company.gather();
-  Readiness ready = get_ready_or_end(inherited, job, env, here, company);
+  Offer offer = make_offer_or_end(inherited, request_of(job, env, here, company));
   const bool is_dry = job.dry_run != DryRun::No;
-  if (is_dry && !company.is_scheduled()) return {show_assumed_plan(job, env, here, ready, around)};
+  if (is_dry && !company.is_scheduled()) return {show_assumed_plan(job, env, here, offer, around)};
 
   const Job whole{command, env, around, here, loop, signals, inherited, company};
   OpeningRemarks remarks{.notices = command.notices, .warnings = command.warnings};
   Rounds rounds = rounds_of(job, company);
   NamedLogs logs(job);
-  std::optional<NcclIdMaker> nccl(std::in_place);
-  const bool on_gpus = is_on_gpus(job, ready);
-  const Program& program = ready.preparation.program;
-  if (on_gpus && company.group().mine == 0 && ready.me.place == 0) nccl->prepare(job, env, program);
+  NcclIdMaker nccl(job, env, offer.means.program);
+  const bool on_gpus = is_on_gpus(job, offer);
+  if (on_gpus && company.group().mine == 0 && offer.me.place == 0) nccl.prepare();
   std::optional<ElasticJob> elastic;
-  if (job.elastic) elastic.emplace(loop, job, env, here, ready.me, remarks.notices);
-  const auto payload = [&] {
-    return logs.maker(ready.preparation, on_gpus ? nccl->maker(job, env, program) : PayloadMaker());
+  if (job.elastic) elastic.emplace(loop, job, env, here, offer.me, remarks.notices);
+  const PayloadMaker payload = [&](int trainers, std::uint32_t own_address) {
+    JobPayload made{.log_name = logs.name_for_all(offer.means.log_dir)};
+    if (on_gpus) {
+      made.nccl = nccl.make(ids_for(trainers), interface_of(own_address).value_or(""));
+    }
+    return pack_payload(made);
   };
-  Met met = elastic ? elastic->meet({}, make_terms(job, here, ready.me, company, ""),
-                                    ready.preparation.offer, payload())
-                    : meet(loop, job, env, here, company, ready, payload(), remarks.notices);
+  Met met =
+      elastic ? elastic->meet({}, make_terms(job, here, offer.me, company, ""), offer.pod, payload)
+              : meet(loop, job, env, here, company, offer, payload, remarks.notices);
   if (job.check) return {check_network(loop, met, here, company.speaks())};
   for (;;) {
     waiting.reset();
-    logs.take(met.payload, ready.preparation);
+    logs.take(unpack_payload(met.payload).log_name, offer.means.log_dir);
     if (elastic) rounds.watch = elastic->watch();
-    const RoundEnd end = play(whole, ready, met, std::exchange(remarks, {}), rounds);
+    const RoundEnd end = play(whole, offer, met, std::exchange(remarks, {}), rounds);
     if (!end.next) {
       if (elastic) elastic->leave(met.channel->is_hub() && !end.leaves);
       return {end.status, end.verdict};
     }
     waiting.emplace(loop, signals, "between two rounds");
-    nccl.emplace();  // the ids of the last round have served
+    nccl.end_round();
     BetweenRounds between{
         .connections = met.channel->release(), .roster = std::move(met.roster), .next = *end.next};
     if (end.is_asked_to_end) end_by_signal(whole, between, end.status - kSignalBase);
     try {
-      met = meet_for_next_round(whole, ready, std::move(between), elastic ? &*elastic : nullptr,
-                                payload());
+      met = meet_for_next_round(whole, offer, std::move(between), elastic ? &*elastic : nullptr,
+                                payload);
     } catch (...) {
       if (company.speaks()) show_rounds(rounds);
       throw;

@@ -74,6 +74,28 @@ struct ServerWorld {
   bool operator==(const ServerWorld&) const = default;
 };
 
+// The cards of this node from which its workers take one each, in turns.
+struct CardsOfNode {
+  std::optional<CardKind> kind{};  // none: CPU
+  std::vector<Card> cards{};
+
+  // None: there are no cards, or a server asks.
+  const Card* of(const RoleProcess& process) const {
+    if (process.name.role == Role::Server || cards.empty()) return nullptr;
+    return &cards[static_cast<std::size_t>(process.on_node) % cards.size()];
+  }
+};
+
+// What a pod has for its own processes, which no other pod needs to know.
+struct PodMeans {
+  Program program{};
+  // Absolute; empty: there are no logs. With --log_dir=auto the parent, until its name is known.
+  std::string log_dir{};
+  std::vector<std::vector<int>> cpus{};  // --bind: of each trainer
+  CardsOfNode cards{};                   // in a job with parameter servers: for the workers
+  int store_port = 0;                    // of this host, for rank 0's store; 0: none
+};
+
 using EnvVar = std::pair<std::string, std::string>;
 
 struct ProcessSpec {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/plan/server_env.h"
 
-#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -32,22 +31,6 @@ void add_old_variables(const ServerWorld& world, const RoleProcess& process,
 }
 
 bool is_of_one_old_process(std::string_view name) { return name == kRole || name == kOwnAddress; }
-
-std::optional<std::string> not_for_old_variables(const std::vector<std::string>& servers) {
-  std::set<std::string_view> hosts;
-  std::set<int> ports;
-  for (const std::string& server : servers) {
-    if (!hosts.insert(host_of(server)).second) {
-      return fmt::format("{} has two servers, and the old variables name one for each host",
-                         host_of(server));
-    }
-    ports.insert(port_of(server));
-  }
-  if (ports.size() < 2) return std::nullopt;
-  return fmt::format(
-      "the servers have ports {}, and the old variables have one (PADDLE_PSERVER_PORT) for all",
-      fmt::join(ports, " and "));
-}
 
 namespace {
 

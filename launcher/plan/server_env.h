@@ -23,22 +23,6 @@ void add_old_variables(const ServerWorld& world, const RoleProcess& process,
 // Names of those variables that speak of one process, and so must not be inherited by others.
 bool is_of_one_old_process(std::string_view name);
 
-// Why these servers cannot be told in the old way, which has one port for all and one server a
-// host; none: they can.
-std::optional<std::string> not_for_old_variables(const std::vector<std::string>& servers);
-
-// The cards of this node from which its workers take one each, in turns.
-struct CardsOfNode {
-  std::optional<CardKind> kind{};  // none: CPU
-  std::vector<Card> cards{};
-
-  // None: there are no cards, or a server asks.
-  const Card* of(const RoleProcess& process) const {
-    if (process.name.role == Role::Server || cards.empty()) return nullptr;
-    return &cards[static_cast<std::size_t>(process.on_node) % cards.size()];
-  }
-};
-
 PaddleEnv common_server_env(const ServerWorld& world, const ServerSpec& spec,
                             const PaddleEnvSettings& settings);
 

@@ -221,6 +221,10 @@ ChosenCards choose_cards(const JobSpec& job, const Environment& env,
   return {kind, std::move(cards)};
 }
 
+ChosenCards choose_cards(const JobSpec& job, const Environment& env) {
+  return choose_cards(job, env, [&env](CardKind kind) { return find_cards_of(kind, env); });
+}
+
 // How the chosen cards are dealt to the node's trainers.
 
 namespace {

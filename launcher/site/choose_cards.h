@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which cards this node's trainers use: options, visibility variables and what the machine has,
-// brought together. Nothing here asks the machine; the probe does.
+// brought together. Only the probe asks the machine.
 #pragma once
 
 #include <functional>
@@ -25,6 +25,8 @@ struct ChosenCards {
 // The probe is asked at most once, and not at all under --assume_gpus.
 ChosenCards choose_cards(const JobSpec& job, const Environment& env,
                          const std::function<FoundCards(CardKind)>& probe);
+// With the cards that this machine has.
+ChosenCards choose_cards(const JobSpec& job, const Environment& env);
 
 // The cards of each of this launcher's trainers. One trainer a card; with --nproc_per_node (which
 // speaks of the whole node) equal consecutive slices; on the CPU empty slices, one for each

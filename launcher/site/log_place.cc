@@ -97,4 +97,28 @@ std::string make_named_logs(const std::string& parent, const std::string& wish) 
   return *answer;
 }
 
+NamedLogs::NamedLogs(const JobSpec& job)
+    : job_(job),
+      is_asked_for_(job.log_dir == kNamedLogs && job.console != ConsoleMode::Direct && !job.check) {
+}
+
+std::string NamedLogs::name_for_all(const std::string& parent) {
+  if (is_asked_for_ && name_.empty()) {
+    const std::string wish = name_for_logs(job_.script.name, std::time(nullptr));
+    name_ = job_.dry_run == DryRun::No ? make_named_logs(parent, wish) : wish;
+  }
+  return name_;
+}
+
+void NamedLogs::assume(std::string& log_dir) const {
+  if (is_asked_for_) log_dir += "/" + name_for_logs(job_.script.name, std::time(nullptr));
+}
+
+void NamedLogs::take(const std::string& name, std::string& log_dir) {
+  if (!is_asked_for_ || is_taken_) return;
+  name_ = is_name_for_logs(name) ? name : name_for_logs(job_.script.name, std::time(nullptr));
+  log_dir += "/" + name_;
+  is_taken_ = true;
+}
+
 }  // namespace paddle_launch

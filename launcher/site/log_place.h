@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "launcher/job/job_spec.h"
+
 namespace paddle_launch {
 
 // Makes the directory where it is missing. Throws UsageError when no log could be written there.
@@ -26,5 +28,26 @@ bool is_name_for_logs(std::string_view name);
 // it. Returns the name. Throws UsageError, or LaunchError where the disk does not answer; it is
 // asked aside.
 std::string make_named_logs(const std::string& parent, const std::string& wish);
+
+// The directory of the whole job, for all of its rounds.
+class NamedLogs {
+ public:
+  explicit NamedLogs(const JobSpec& job);
+
+  // On the first pod that is asked, which makes the directory (for a dry run only its name); empty
+  // without --log_dir=auto.
+  std::string name_for_all(const std::string& parent);
+  // Without other nodes, and without making anything: for --dry_run.
+  void assume(std::string& log_dir) const;
+  // From the first pod's name to the directory of this pod, once. A first pod that has no name for
+  // it leaves it to this one.
+  void take(const std::string& name, std::string& log_dir);
+
+ private:
+  const JobSpec& job_;
+  bool is_asked_for_;
+  bool is_taken_ = false;
+  std::string name_{};
+};
 
 }  // namespace paddle_launch

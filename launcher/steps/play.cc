@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/steps/play.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <exception>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "launcher/channel/payload.h"
 #include "launcher/job/errors.h"
 #include "launcher/launch_failure.h"
 #include "launcher/run/end_on_signal.h"
 #include "launcher/run/own_words.h"
 #include "launcher/run/pre_hook.h"
-#include "launcher/steps/planning.h"
 #include "launcher/tell/dry_run.h"
 #include "launcher/tell/rounds_table.h"
 #include "launcher/tell/words.h"
@@ -51,22 +53,30 @@ void run_hook(const Job& job, const PodPlan& plan, OpeningRemarks& remarks) {
 
 }  // namespace
 
+RoundFacts facts_of_round(const RoundState& round, const std::string& payload,
+                          const Surroundings& around) {
+  return {.round = round,
+          .nccl = unpack_payload(payload).nccl,
+          .under_scheduler = !around.launched_by.empty(),
+          .has_terminal = isatty(STDIN_FILENO) == 1};
+}
+
 int print_plan(const JobSpec& job, const ProcessPlan& plan) {
   const std::string text = job.dry_run == DryRun::Json ? dry_run_json(plan) : dry_run_text(plan);
   return print_out(text) ? 0 : 1;
 }
 
-RoundEnd play(const Job& job, const Readiness& ready, const Met& met, OpeningRemarks remarks,
+RoundEnd play(const Job& job, const Offer& offer, const Met& met, OpeningRemarks remarks,
               Rounds& rounds) {
   const JobSpec& spec = job.command.job;
   rounds.state = met.round;
   rounds.is_running = false;
-  const PodPlan plan = plan_pod(spec, job.env, ready.preparation, met.roster,
-                                !job.around.launched_by.empty(), met.payload, met.round);
+  const PodPlan plan = plan_pod(spec, job.env, offer.means, met.roster,
+                                facts_of_round(met.round, met.payload, job.around));
   if (spec.dry_run != DryRun::No) {
     return {.status = job.company.speaks() ? print_plan(spec, plan.processes) : 0};
   }
-  remarks.add_warnings(ready.preparation.warnings);
+  remarks.add_warnings(offer.warnings);
   remarks.add_warnings(met.warnings);
   remarks.add_warnings(job.company.contradictions(spec, met.roster));
   std::erase_if(remarks.warnings,

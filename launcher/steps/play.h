@@ -3,16 +3,18 @@
 #pragma once
 
 #include "launcher/cli/command_line.h"
+#include "launcher/job/ending.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/surroundings.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/inherited.h"
 #include "launcher/os/signals.h"
+#include "launcher/plan/plan_pod.h"
 #include "launcher/rendezvous/rendezvous.h"
 #include "launcher/site/machine.h"
+#include "launcher/site/offer.h"
 #include "launcher/steps/company.h"
 #include "launcher/steps/opening.h"
-#include "launcher/steps/readiness.h"
 #include "launcher/steps/round.h"
 #include "launcher/steps/rounds.h"
 
@@ -31,8 +33,11 @@ struct Job {
 };
 
 // What fails here is told to the others before it is thrown.
-RoundEnd play(const Job& job, const Readiness& ready, const Met& met, OpeningRemarks remarks,
+RoundEnd play(const Job& job, const Offer& offer, const Met& met, OpeningRemarks remarks,
               Rounds& rounds);
+
+RoundFacts facts_of_round(const RoundState& round, const std::string& payload,
+                          const Surroundings& around);
 
 // --dry_run. Returns the exit status.
 int print_plan(const JobSpec& job, const ProcessPlan& plan);

@@ -25,12 +25,5 @@ TEST(OldVariables, ComeOnRequest) {
   EXPECT_EQ(worker.count("PADDLE_CURRENT_IP"), 0U);
 }
 
-TEST(NotForOldVariables, OnePortForAllAndOneServerAHost) {
-  EXPECT_FALSE(not_for_old_variables({"n1:6174", "n2:6174"}));
-  EXPECT_NE(not_for_old_variables({"n1:6174", "n2:6175"})->find("6174 and 6175"),
-            std::string::npos);
-  EXPECT_NE(not_for_old_variables({"n1:6174", "n1:6175"})->find("two servers"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace paddle_launch

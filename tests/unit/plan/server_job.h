@@ -9,8 +9,8 @@
 #include "launcher/job/plan.h"
 #include "launcher/job/pod.h"
 #include "launcher/plan/paddle_env.h"
-#include "launcher/plan/pod_roles.h"
 #include "launcher/plan/world.h"
+#include "launcher/site/server_offer.h"
 
 namespace paddle_launch {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/steps/assumed_roster.h"
+#include "launcher/site/assumed_roster.h"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "launcher/plan/pod_roles.h"
+#include "launcher/site/server_offer.h"
 #include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
@@ -42,16 +42,15 @@ std::string assumed_host(const JobSpec& job, std::size_t place, const std::strin
 
 }  // namespace
 
-Roster assumed_roster(const JobSpec& job, const Machine& here, const OwnNode& me,
-                      const PodOffer& offer) {
+Roster assumed_roster(const JobSpec& job, const Machine& here, const Offer& offer) {
   Roster roster;
-  roster.mine = me.place;
+  roster.mine = offer.me.place;
   const auto nodes = job.nnodes > 1 ? static_cast<std::size_t>(job.nnodes)
                                     : std::max<std::size_t>(job.ips.size(), 1);
   for (std::size_t place = 0; place < nodes; ++place) {
-    PodOffer pod = offer;
-    if (place != me.place) {
-      pod.host = assumed_host(job, place, offer.host);
+    PodOffer pod = offer.pod;
+    if (place != offer.me.place) {
+      pod.host = assumed_host(job, place, offer.pod.host);
       assume_roles(job, place, pod);
     }
     if (pod.host.empty()) pod.host = likely_address(here);

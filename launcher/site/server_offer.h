@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one pod starts of a job with parameter servers, before anybody has met.
+// What one pod starts of a job with parameter servers, before anybody has met: which servers and
+// workers, at which ports, with which cards.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "launcher/job/job_spec.h"
 #include "launcher/job/pod.h"
+#include "launcher/site/offer.h"
 
 namespace paddle_launch {
 
@@ -22,5 +25,13 @@ int offset_of(const ServerSpec& spec, Role role, int on_node);
 
 // How many processes a node has where numbers count.
 int processes_of_node(const ServerSpec& spec);
+
+// Why these servers cannot be told in the old way, which has one port for all and one server a
+// host; none: they can.
+std::optional<std::string> not_for_old_variables(const std::vector<std::string>& servers);
+
+// Fills pod, ports, cards and warnings. `is_first`: server 0 may be here, which lets Gloo's peers
+// meet. Throws UsageError and LaunchError.
+void offer_roles(const OfferRequest& request, bool is_first, Offer& offer);
 
 }  // namespace paddle_launch

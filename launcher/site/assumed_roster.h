@@ -5,11 +5,10 @@
 #include "launcher/job/job_spec.h"
 #include "launcher/job/pod.h"
 #include "launcher/site/machine.h"
-#include "launcher/site/own_node.h"
+#include "launcher/site/offer.h"
 
 namespace paddle_launch {
 
-Roster assumed_roster(const JobSpec& job, const Machine& here, const OwnNode& me,
-                      const PodOffer& offer);
+Roster assumed_roster(const JobSpec& job, const Machine& here, const Offer& offer);
 
 }  // namespace paddle_launch

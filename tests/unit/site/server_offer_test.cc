@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/plan/pod_roles.h"
+#include "launcher/site/server_offer.h"
 
 #include <gtest/gtest.h>
 
@@ -51,6 +51,13 @@ TEST(OffsetOf, ServersWorkersAndHeterogeneousWorkersFollowEachOther) {
   EXPECT_EQ(offset_of(spec, Role::Trainer, 1), 2);
   EXPECT_EQ(offset_of(spec, Role::HeterWorker, 0), 3);
   EXPECT_EQ(processes_of_node(spec), 4);
+}
+
+TEST(NotForOldVariables, OnePortForAllAndOneServerAHost) {
+  EXPECT_FALSE(not_for_old_variables({"n1:6174", "n2:6174"}));
+  EXPECT_NE(not_for_old_variables({"n1:6174", "n2:6175"})->find("6174 and 6175"),
+            std::string::npos);
+  EXPECT_NE(not_for_old_variables({"n1:6174", "n1:6175"})->find("two servers"), std::string::npos);
 }
 
 }  // namespace

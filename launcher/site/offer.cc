@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/steps/preparation.h"
+#include "launcher/site/offer.h"
 
-#include <exception>
 #include <filesystem>
 #include <functional>
 #include <utility>
@@ -9,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/job/pod.h"
 #include "launcher/os/files.h"
 #include "launcher/os/inherited.h"
 #include "launcher/os/side_process.h"
@@ -17,8 +15,8 @@
 #include "launcher/site/find_program.h"
 #include "launcher/site/log_place.h"
 #include "launcher/site/report_file.h"
+#include "launcher/site/server_offer.h"
 #include "launcher/site/topology.h"
-#include "launcher/steps/server_preparation.h"
 #include "launcher/text/number.h"
 
 namespace paddle_launch {
@@ -27,23 +25,24 @@ namespace {
 // The first byte of what a child answers that found wrong use.
 constexpr char kWrongUse = '\x02';
 
+// The address of a pod whose place is behind the list of nodes is known when the nodes have met.
+OwnNode own_node(const JobSpec& job, const Machine& here) {
+  if (job.elastic) return own_node_of_task(job, here, 0);
+  const auto place = static_cast<std::size_t>(job.node_rank.value_or(0));
+  const bool is_listed = job.master || place < job.ips.size();
+  return is_listed ? find_own_node(job, here) : own_node_of_task(job, here, place);
+}
+
+// Without --rank the node where all meet becomes the first.
+bool may_be_first(const JobSpec& job, const OwnNode& me) {
+  if (!job.master || job.node_rank || !job.servers) return me.place == 0;
+  return me.is_meeting_point;
+}
+
 // Without dots and without a slash at the end.
 std::string absolute_directory(const std::string& path) {
   const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
   return whole.has_filename() || whole == whole.root_path() ? whole : whole.parent_path();
-}
-
-PodOffer make_offer(const std::string& host, const ChosenCards& chosen,
-                    std::vector<std::vector<Card>> cards, const PortLease& ports) {
-  PodOffer offer{.name = {},
-                 .host = host,
-                 .card_kind = chosen.kind,
-                 .trainers = {},
-                 .master_port = ports.master};
-  for (std::size_t i = 0; i < cards.size(); ++i) {
-    offer.trainers.push_back({.cards = std::move(cards[i]), .port = ports.trainers.at(i)});
-  }
-  return offer;
 }
 
 std::vector<std::string> cpu_warning(const Machine& here, std::size_t processes,
@@ -74,31 +73,39 @@ std::vector<std::string> more_cards_than_given(const Environment& env, const Cho
       *given, chosen.cards.size())};
 }
 
-void prepare_trainers(const JobSpec& job, const Environment& env, const Machine& here,
-                      const std::string& host, const NodeShare& share, Preparation& ready) {
-  const ChosenCards chosen =
-      choose_cards(job, env, [&env](CardKind kind) { return find_cards_of(kind, env); });
+void add(std::vector<std::string> more, std::vector<std::string>& texts) {
+  for (std::string& text : more) texts.push_back(std::move(text));
+}
+
+void offer_trainers(const OfferRequest& request, Offer& offer) {
+  const JobSpec& job = request.job;
+  const NodeShare& share = request.share;
+  const ChosenCards chosen = choose_cards(job, request.env);
   std::vector<std::vector<Card>> cards = deal_cards(chosen, job.nproc_per_node, share);
   const int trainers = static_cast<int>(cards.size());
-  ready.warnings = cpu_warning(here, cards.size(), "trainers");
-  for (std::string& text : more_cards_than_given(env, chosen)) {
-    ready.warnings.push_back(std::move(text));
-  }
+  add(cpu_warning(request.here, cards.size(), "trainers"), offer.warnings);
+  add(more_cards_than_given(request.env, chosen), offer.warnings);
   if (share.own_cards && share.launchers > 1 && chosen.kind) {
-    ready.warnings.push_back(own_cards_warning(*chosen.kind));
+    offer.warnings.push_back(own_cards_warning(*chosen.kind));
   }
   std::optional<int> start = job.start_port;
   if (start) *start += first_of_share(share, trainers);
-  if (job.bind == Binding::Numa) ready.cpus = cpus_for_trainers(cards, here.cpus);
-  ready.ports = lease_ports({.count = trainers,
+  if (job.bind == Binding::Numa) offer.means.cpus = cpus_for_trainers(cards, request.here.cpus);
+  offer.ports = lease_ports({.count = trainers,
                              .start = start,
                              .start_source = job.start_port_source,
                              .range = job.port_range,
                              .given = job.given_ports,
                              .given_source = "DISTRIBUTED_TRAINER_ENDPOINTS",
                              .store = job.store_door && job.mode != Mode::Rpc},
-                            ready.warnings);
-  ready.offer = make_offer(host, chosen, std::move(cards), ready.ports);
+                            offer.warnings);
+  offer.pod.card_kind = chosen.kind;
+  for (std::size_t i = 0; i < cards.size(); ++i) {
+    offer.pod.trainers.push_back(
+        {.cards = std::move(cards[i]), .port = offer.ports.trainers.at(i)});
+  }
+  offer.pod.master_port = offer.ports.master;
+  offer.means.store_port = offer.ports.store;
 }
 
 // Throws what `work` throws. False: the disk has not answered in time.
@@ -127,39 +134,62 @@ void look_at_log_directory(const std::string& directory) {
                   directory, kPatienceWithDisk.count()));
 }
 
-}  // namespace
+Program program_of(const OfferRequest& request) {
+  return find_program(request.job.script, request.env, own_directory().string());
+}
 
-Preparation prepare_files(const JobSpec& job, const Environment& env, bool is_awaited) {
-  Preparation ready;
-  ready.program = find_program(job.script, env, own_directory().string());
+// What is asked of a disk, once for all rounds.
+void look_at_files(const OfferRequest& request, PodMeans& means) {
+  const JobSpec& job = request.job;
+  means.program = program_of(request);
   if (job.console != ConsoleMode::Direct) {
     const bool is_named = job.log_dir == kNamedLogs;
-    ready.log_dir = absolute_directory(is_named ? std::string(kParentOfNamedLogs) : job.log_dir);
+    means.log_dir = absolute_directory(is_named ? std::string(kParentOfNamedLogs) : job.log_dir);
   }
   if (job.report) check_report_file(*job.report);
   raise_open_files();
-  if (is_awaited && job.dry_run == DryRun::No && !job.check && !ready.log_dir.empty()) {
-    look_at_log_directory(ready.log_dir);
+  if (request.has_others && job.dry_run == DryRun::No && !job.check && !means.log_dir.empty()) {
+    look_at_log_directory(means.log_dir);
   }
-  return ready;
 }
 
-void look_for_program_again(const JobSpec& job, const Environment& env) {
-  done_aside([&] { find_program(job.script, env, own_directory().string()); });
+// The rest, for each round.
+void offer_round(const OfferRequest& request, Offer& offer) {
+  offer.warnings.clear();
+  offer.pod = {.name = random_pod_name(), .host = offer.me.host, .card_kind = {}, .trainers = {}};
+  if (!request.job.servers) return offer_trainers(request, offer);
+  offer_roles(request, may_be_first(request.job, offer.me), offer);
+  add(cpu_warning(request.here, offer.pod.roles.size(), "processes"), offer.warnings);
 }
 
-void prepare(const JobSpec& job, const Environment& env, const Machine& here,
-             const std::string& host, const NodeShare& share, bool is_first, Preparation& ready) {
-  ready.warnings.clear();
-  if (job.servers) {
-    prepare_roles(job, env, host, share, is_first, ready);
-    for (std::string& text : cpu_warning(here, ready.offer.roles.size(), "processes")) {
-      ready.warnings.push_back(std::move(text));
-    }
-  } else {
-    prepare_trainers(job, env, here, host, share, ready);
+}  // namespace
+
+Offer make_offer(const OfferRequest& request) {
+  const JobSpec& job = request.job;
+  Offer offer;
+  // Who does not know which node it is cannot tell the others anything; a scheduler knows.
+  if (!request.place) offer.me = own_node(job, request.here);
+  try {
+    if (request.place) offer.me = own_node_of_task(job, request.here, *request.place);
+    look_at_files(request, offer.means);
+    offer_round(request, offer);
+  } catch (const std::exception& error) {
+    // The others of an elastic job do not wait for this one.
+    if (!request.has_others || job.elastic || (job.dry_run != DryRun::No && !request.place)) throw;
+    offer.problem = std::current_exception();
+    offer.problem_text = error.what();
+    offer.pod = {.name = {}, .host = offer.me.host, .card_kind = {}, .trainers = {}};
   }
-  ready.offer.name = random_pod_name();
+  return offer;
+}
+
+// A port that was named is given back first. That the program is still there is asked aside and for
+// a limited time.
+void renew_offer(const OfferRequest& request, Offer& offer) {
+  const JobSpec& job = request.job;
+  if (job.start_port || !job.given_ports.empty() || job.servers) offer.ports = {};
+  done_aside([&request] { program_of(request); });
+  offer_round(request, offer);
 }
 
 }  // namespace paddle_launch
