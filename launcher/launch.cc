@@ -19,6 +19,7 @@
 #include "launcher/os/signals.h"
 #include "launcher/plan/nccl_env.h"
 #include "launcher/plan/plan_pod.h"
+#include "launcher/rendezvous/job_terms.h"
 #include "launcher/rendezvous/link_checker.h"
 #include "launcher/run/end_on_signal.h"
 #include "launcher/run/own_words.h"
@@ -30,7 +31,6 @@
 #include "launcher/site/started_together.h"
 #include "launcher/steps/company.h"
 #include "launcher/steps/elastic_job.h"
-#include "launcher/steps/job_terms.h"
 #include "launcher/steps/meeting.h"
 #include "launcher/steps/next_meeting.h"
 #include "launcher/steps/play.h"
@@ -59,7 +59,7 @@ OfferRequest request_of(const JobSpec& job, const Environment& env, const Machin
 Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Machine& here,
          Company& company, const Offer& offer, const PayloadMaker& payload,
          std::vector<std::string>& notices) {
-  JobTerms terms = make_terms(job, here, offer.me, company, offer.problem_text);
+  JobTerms terms = terms_of(job, here, offer, company.tasks());
   if (offer.problem) terms.problem_status = failure_of(offer.problem).status;
   if (is_on_gpus(job, offer) && job.nccl_ids) company.expect_ids();
   try {
@@ -141,7 +141,7 @@ Met meet_for_next_round(const Job& job, Offer& offer, BetweenRounds between, Ela
     tell(kLaunchErrorStatus, fmt::format("{}: {}", job.here.host_name, error.what()));
     throw;
   }
-  const JobTerms terms = make_terms(spec, job.here, offer.me, job.company, "");
+  const JobTerms terms = terms_of(spec, job.here, offer, job.company.tasks());
   if (elastic != nullptr) return elastic->meet(std::move(between), terms, offer.pod, payload);
   return meet_again(job.loop, spec, job.company, std::move(between), terms, offer.pod, payload);
 }
@@ -188,9 +188,8 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
     }
     return pack_payload(made);
   };
-  Met met =
-      elastic ? elastic->meet({}, make_terms(job, here, offer.me, company, ""), offer.pod, payload)
-              : meet(loop, job, env, here, company, offer, payload, remarks.notices);
+  Met met = elastic ? elastic->meet({}, terms_of(job, here, offer, nullptr), offer.pod, payload)
+                    : meet(loop, job, env, here, company, offer, payload, remarks.notices);
   if (job.check) return {check_network(loop, met, here, company.speaks())};
   for (;;) {
     waiting.reset();

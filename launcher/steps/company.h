@@ -29,6 +29,8 @@ class Company {
   Way way() const { return way_; }
   const Surroundings& surroundings() const { return around_; }
   const TaskGroup& group() const { return party_.group; }
+  // Those that a scheduler started; null: nobody did.
+  const TaskGroup* tasks() const { return is_scheduled() ? &party_.group : nullptr; }
   const TaskParty& party() const { return party_; }
   TaskMeeting& meeting() { return *meeting_; }
   void expect_ids() {

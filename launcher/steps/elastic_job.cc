@@ -6,8 +6,9 @@
 #include <fmt/format.h>
 
 #include "launcher/rendezvous/agreement.h"
+#include "launcher/rendezvous/identity.h"
 #include "launcher/site/token.h"
-#include "launcher/steps/identity.h"
+#include "launcher/tell/log_lines.h"
 #include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
@@ -25,7 +26,7 @@ ElasticJob::ElasticJob(EventLoop& loop, const JobSpec& job, const Environment& e
   settings.job = {.spec = *job.elastic,
                   .job_id = job.job_id,
                   .version = PADDLE_LAUNCH_VERSION,
-                  .command = command_text(job),
+                  .command = command_text(job.script),
                   .machine = here.host_name,
                   .has_token = !find_token(job, env).secret.empty()};
   settings.identity = settings.job.has_token ? typed_identity(job, env, here, notices)

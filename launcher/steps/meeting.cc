@@ -10,13 +10,12 @@
 
 #include "launcher/channel/secret.h"
 #include "launcher/job/pod.h"
+#include "launcher/rendezvous/identity.h"
 #include "launcher/rendezvous/scheduler.h"
 #include "launcher/rendezvous/solo.h"
 #include "launcher/rendezvous/tcp.h"
 #include "launcher/run/own_words.h"
 #include "launcher/steps/announcer.h"
-#include "launcher/steps/identity.h"
-#include "launcher/steps/job_terms.h"
 #include "launcher/tell/waiting.h"
 #include "launcher/text/ipv4.h"
 

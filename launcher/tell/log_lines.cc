@@ -40,6 +40,14 @@ std::string shell_quoted(const std::vector<std::string>& argv) {
   return text;
 }
 
+std::string command_text(const Script& script) {
+  std::vector<std::string> words;
+  if (script.is_module) words.emplace_back("-m");
+  words.push_back(script.name);
+  words.insert(words.end(), script.args.begin(), script.args.end());
+  return shell_quoted(words);
+}
+
 std::string log_start_line(const ProcessPlan& plan, const ProcessSpec& spec,
                            const std::string& when) {
   const std::string again = plan.round > 0 ? fmt::format("round {}, ", plan.round) : "";

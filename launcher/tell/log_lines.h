@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "launcher/job/job_spec.h"
 #include "launcher/job/plan.h"
 
 namespace paddle_launch {
@@ -24,6 +25,8 @@ std::string log_stop_line(const ProcessSpec& spec, const std::string& because,
 
 // The command as one could type it again.
 std::string shell_quoted(const std::vector<std::string>& argv);
+// The script and its arguments, as a person would type them.
+std::string command_text(const Script& script);
 
 // What of a log a person needs to see when its worker failed.
 

@@ -25,7 +25,7 @@ READ_BY_PROGRAMS = {
         "another job", "the hub knows the secret", "the member knows the secret", "frames to the member",
         "frames to the hub")},
     ("launcher/channel/secret.cc", "paddle-launch job secret 1"): _SECRET,
-    **{("launcher/steps/identity.cc", text): _SECRET for text in (
+    **{("launcher/rendezvous/identity.cc", text): _SECRET for text in (
         "id {}", "module ", "script ", "user {}", "token {}", "step {}.{} of {}")},
     ("launcher/steps/company.cc", "slurm {}"): "compared by other launchers",
     ("launcher/site/kernel_facts.cc", "\noom_kill "): "a line of the kernel's",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/steps/job_terms.h"
+#include "launcher/rendezvous/job_terms.h"
 
 #include <unistd.h>
 
-#include "launcher/steps/identity.h"
+#include "launcher/tell/log_lines.h"
 
 namespace paddle_launch {
 namespace {
@@ -16,21 +16,21 @@ std::string layout_of(const JobSpec& job) {
 
 }  // namespace
 
-JobTerms make_terms(const JobSpec& job, const Machine& here, const OwnNode& me,
-                    const Company& company, const std::string& problem) {
+JobTerms terms_of(const JobSpec& job, const Machine& here, const Offer& offer,
+                  const TaskGroup* tasks) {
   JobTerms terms{.version = PADDLE_LAUNCH_VERSION,
                  .machine = here.host_name,
                  .pid = getpid(),
                  .sort_ip = job.sort_ip,
                  .check = job.check,
                  .layout = layout_of(job),
-                 .command = command_text(job),
-                 .problem = problem};
+                 .command = command_text(job.script),
+                 .problem = offer.problem_text};
   if (job.elastic) {
     terms.nodes = 0;  // etcd knows how many there may be
-  } else if (company.is_scheduled()) {
-    terms.nodes = company.group().pods();
-    terms.place = company.group().mine;
+  } else if (tasks != nullptr) {
+    terms.nodes = tasks->pods();
+    terms.place = tasks->mine;
     terms.sort_ip = false;
   } else if (job.master || (job.servers && job.servers->single)) {
     terms.nodes = job.nnodes;
@@ -39,7 +39,7 @@ JobTerms make_terms(const JobSpec& job, const Machine& here, const OwnNode& me,
   } else {
     terms.ips = job.ips;
     terms.nodes = static_cast<int>(job.ips.size());
-    terms.place = static_cast<int>(me.place);
+    terms.place = static_cast<int>(offer.me.place);
   }
   return terms;
 }

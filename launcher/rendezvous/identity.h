@@ -13,9 +13,6 @@
 
 namespace paddle_launch {
 
-// The script and its arguments, as a person would type them.
-std::string command_text(const JobSpec& job);
-
 // With a secret that comes later, through the scheduler.
 ChannelIdentity scheduled_identity(const JobSpec& job, const Machine& here);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/steps/identity.h"
+#include "launcher/rendezvous/identity.h"
 
 #include <optional>
 
@@ -8,7 +8,6 @@
 #include "launcher/os/sockets.h"
 #include "launcher/site/munge.h"
 #include "launcher/site/token.h"
-#include "launcher/tell/log_lines.h"
 
 namespace paddle_launch {
 namespace {
@@ -55,14 +54,6 @@ ChannelIdentity protected_by_token(const JobSpec& job, const Machine& here,
 }
 
 }  // namespace
-
-std::string command_text(const JobSpec& job) {
-  std::vector<std::string> words;
-  if (job.script.is_module) words.emplace_back("-m");
-  words.push_back(job.script.name);
-  words.insert(words.end(), job.script.args.begin(), job.script.args.end());
-  return shell_quoted(words);
-}
 
 ChannelIdentity scheduled_identity(const JobSpec& job, const Machine& here) {
   return identity_of(job, here, job_words(job));
