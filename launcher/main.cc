@@ -17,9 +17,8 @@
 #include "launcher/launch_failure.h"
 #include "launcher/rendezvous/job_orders.h"
 #include "launcher/run/own_words.h"
-#include "launcher/site/report_file.h"
+#include "launcher/site/named_files.h"
 #include "launcher/site/start_environment.h"
-#include "launcher/site/started_together.h"
 #include "launcher/tell/job_report.h"
 
 namespace {

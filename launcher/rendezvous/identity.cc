@@ -6,8 +6,7 @@
 #include <fmt/format.h>
 
 #include "launcher/os/sockets.h"
-#include "launcher/site/munge.h"
-#include "launcher/site/token.h"
+#include "launcher/site/credentials.h"
 
 namespace paddle_launch {
 namespace {

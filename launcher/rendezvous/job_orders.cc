@@ -14,8 +14,8 @@
 #include "launcher/os/clock.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/job_book.h"
-#include "launcher/site/etcd_files.h"
 #include "launcher/site/machine.h"
+#include "launcher/site/named_files.h"
 #include "launcher/tell/job_status.h"
 
 namespace paddle_launch {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "launcher/job/card.h"
@@ -12,6 +13,7 @@
 #include "launcher/job/job_spec.h"
 #include "launcher/job/pod.h"
 #include "launcher/site/found_cards.h"
+#include "launcher/text/device_list.h"
 
 namespace paddle_launch {
 
@@ -35,5 +37,20 @@ ChosenCards choose_cards(const JobSpec& job, const Environment& env);
 std::vector<std::vector<Card>> deal_cards(const ChosenCards& chosen,
                                           std::optional<int> nproc_per_node,
                                           const NodeShare& share = {});
+
+struct VisibleCards {
+  std::string variable;
+  std::string value;            // as set
+  std::vector<CardName> names;  // in logical order; empty: every card is hidden
+
+  bool operator==(const VisibleCards&) const = default;
+};
+
+// None: unset or "all". The list ends, as for CUDA, at the first empty entry, "-1" or "NoDevFiles".
+// Throws UsageError where it names no card, names one twice, or mixes numbers and UUIDs.
+std::optional<VisibleCards> visible_cards(CardKind kind, const Environment& env);
+
+// The variable of this kind that is set; none: none is.
+std::optional<std::string> visibility_variable(CardKind kind, const Environment& env);
 
 }  // namespace paddle_launch

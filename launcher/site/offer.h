@@ -47,4 +47,6 @@ Offer make_offer(const OfferRequest& request);
 // wrong.
 void renew_offer(const OfferRequest& request, Offer& offer);
 
+Roster assumed_roster(const JobSpec& job, const Machine& here, const Offer& offer);
+
 }  // namespace paddle_launch

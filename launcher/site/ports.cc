@@ -19,7 +19,7 @@
 #include "launcher/job/pod.h"
 #include "launcher/os/clock.h"
 #include "launcher/os/files.h"
-#include "launcher/site/port_owner.h"
+#include "launcher/site/port_users.h"
 
 namespace paddle_launch {
 

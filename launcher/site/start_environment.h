@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the launcher finds when it is started: environment, secrets in it, standard descriptors.
+// What the launcher finds when it is started: environment, secrets in it, standard descriptors,
+// and whether somebody else started several launchers at once.
 #pragma once
 
 #include "launcher/job/environment.h"
+#include "launcher/job/surroundings.h"
 
 namespace paddle_launch {
 
@@ -20,5 +22,8 @@ void drop_secrets(Environment& env);
 // The password of --etcd_user=NAME:PASSWORD, where every user of the machine sees it (`ps`,
 // /proc/PID/cmdline). `words`: of main(), once they are copied.
 void hide_typed_password(char** words);
+
+// mpirun, mpiexec or srun, told by the environment alone.
+Surroundings surroundings(const Environment& env);
 
 }  // namespace paddle_launch

@@ -12,7 +12,7 @@
 #include "launcher/os/event_loop.h"
 #include "launcher/os/files.h"
 #include "launcher/run/own_words.h"
-#include "launcher/site/visible_cards.h"
+#include "launcher/site/choose_cards.h"
 #include "launcher/tell/voice.h"
 #include "launcher/text/ipv4.h"
 #include "launcher/text/number.h"

@@ -7,7 +7,7 @@
 
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/identity.h"
-#include "launcher/site/token.h"
+#include "launcher/site/credentials.h"
 #include "launcher/tell/log_lines.h"
 #include "launcher/text/ipv4.h"
 

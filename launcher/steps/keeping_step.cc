@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "launcher/site/listening_ports.h"
+#include "launcher/site/port_users.h"
 
 namespace paddle_launch {
 namespace {

@@ -22,7 +22,7 @@
 #include "launcher/run/terminal.h"
 #include "launcher/site/kernel_facts.h"
 #include "launcher/site/log_place.h"
-#include "launcher/site/report_file.h"
+#include "launcher/site/named_files.h"
 #include "launcher/steps/acts.h"
 #include "launcher/steps/aftermath.h"
 #include "launcher/steps/keeping_step.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/site/listening_ports.h"
+#include "launcher/site/port_users.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/site/port_owner.h"
+#include "launcher/site/port_users.h"
 #include "tests/unit/site/fake_root.h"
 
 namespace paddle_launch {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "launcher/site/started_together.h"
+#include "launcher/site/start_environment.h"
 
 namespace paddle_launch {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/site/token.h"
+#include "launcher/site/credentials.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

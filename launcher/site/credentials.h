@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The secret that the nodes of a job share, and who the user is.
+// The secret that the pods of a job share: the token of the user, or sealed by MUNGE, which a Slurm
+// cluster usually has; and who the user is.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "launcher/job/environment.h"
@@ -23,5 +25,13 @@ Token find_token(const JobSpec& job, const Environment& env);
 
 // Of the effective user; "uid 1000" where that has no name.
 std::string user_name();
+
+// MUNGE. Its library is opened in a side process, so a daemon that hangs holds up nothing.
+
+// A credential that only this user can open, on any node of the cluster. None: MUNGE is not here.
+std::optional<std::string> munge_seal(const std::string& secret, const Environment& env);
+
+// None: it cannot be opened, or it is not from this user.
+std::optional<std::string> munge_open(const std::string& credential, const Environment& env);
 
 }  // namespace paddle_launch
