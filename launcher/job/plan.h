@@ -35,7 +35,7 @@ struct WorldPlan {
   std::string pod_name;
   std::string master;  // PADDLE_MASTER
   // On the pod of rank 0: rank 0's own PADDLE_MASTER, where its store will listen, while the
-  // launcher receives the others at `master`; empty: no such door.
+  // launcher receives the others at `master`; empty: no such relay.
   std::string store{};
   std::optional<CardKind> card_kind;  // none: CPU
 

@@ -18,7 +18,7 @@ PodPlan plan_trainers(const JobSpec& job, const Environment& env, const PodMeans
   PodPlan plan = plan_collective(world, settings, means.program, env, means.cpus, give_stdin);
   if (!world.store.empty()) {
     const PodOffer& me = roster.pods.at(roster.mine);
-    plan.store_door = {.host = me.host, .port = me.master_port, .store_port = means.store_port};
+    plan.store_relay = {.host = me.host, .port = me.master_port, .store_port = means.store_port};
   }
   return plan;
 }

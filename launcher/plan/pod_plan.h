@@ -16,8 +16,8 @@
 
 namespace paddle_launch {
 
-struct DoorOfStore {
-  std::string host;  // the others knock here,
+struct StoreRelayPlace {
+  std::string host;  // the others connect to here,
   int port = 0;      // on this port
   int store_port = 0;
 };
@@ -32,7 +32,8 @@ struct PodPlan {
   std::optional<CardKind> card_kind{};   // none: CPU
   std::string hosts{};                   // of all nodes, with commas; only where there are several
   std::optional<ServerWorld> servers{};  // in a job with parameter servers, whose pods keep step
-  std::optional<DoorOfStore> store_door{};  // rank 0 is here, and its store is behind our door
+  std::optional<StoreRelayPlace>
+      store_relay{};  // rank 0 is here, and its store is behind our relay
 };
 
 // Which file a process writes into. DIR/workerlog.3, DIR/serverlog.0, DIR/heterlog.1; empty where

@@ -76,7 +76,7 @@ SupervisorNews supervisor_news(Stage& stage) {
       .only_complains = [&](int process) { return stage.aftermath.blames_another(process); },
       .ended =
           [&](int process) {
-            if (stage.store_door != nullptr && process == 0) stage.store_door->rank_zero_is_gone();
+            if (stage.store_relay != nullptr && process == 0) stage.store_relay->rank_zero_is_gone();
           }};
 }
 

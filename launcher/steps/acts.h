@@ -14,7 +14,7 @@
 #include "launcher/run/console.h"
 #include "launcher/run/guard.h"
 #include "launcher/run/stop_policy.h"
-#include "launcher/run/store_door.h"
+#include "launcher/run/store_relay.h"
 #include "launcher/run/supervisor.h"
 #include "launcher/run/terminal.h"
 #include "launcher/steps/aftermath.h"
@@ -36,10 +36,10 @@ struct Stage {
   int nodes = 1;
   // When the logs are open: the first words of the round.
   std::function<void(const OpenedLogs&)> begin{};
-  StoreDoor* store_door = nullptr;   // where rank 0 is
-  Conductor* conductor = nullptr;    // in a job with parameter servers
-  Supervisor* supervisor = nullptr;  // while processes of this pod run
-  Conclusion* conclusion = nullptr;  // while the verdict is waited for
+  StoreRelay* store_relay = nullptr;  // where rank 0 is
+  Conductor* conductor = nullptr;     // in a job with parameter servers
+  Supervisor* supervisor = nullptr;   // while processes of this pod run
+  Conclusion* conclusion = nullptr;   // while the verdict is waited for
   // Also of others who would not wait until our last process was gone.
   std::optional<JobVerdict> verdict{};
   std::optional<StopCause> cause{};  // this pod's own, as it was told when the verdict fell

@@ -26,7 +26,7 @@
 #include "launcher/steps/acts.h"
 #include "launcher/steps/aftermath.h"
 #include "launcher/steps/keeping_step.h"
-#include "launcher/steps/open_store_door.h"
+#include "launcher/steps/open_store_relay.h"
 #include "launcher/steps/opening.h"
 #include "launcher/tell/job_report.h"
 #include "launcher/tell/log_lines.h"
@@ -243,7 +243,7 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
                     [&console, &speaks](std::string_view text) {
                       if (speaks) console.say(text);
                     });
-  const std::unique_ptr<StoreDoor> store_door = open_store_door(ties.loop, plan.store_door, voice);
+  const std::unique_ptr<StoreRelay> store_relay = open_store_relay(ties.loop, plan.store_relay, voice);
   const std::optional<int> reader = process_with_stdin(processes);
   const bool lends_terminal = reader && Terminal::can_be_lent();
   const std::optional<int> terminal_worker = lends_terminal ? reader : std::nullopt;
@@ -271,7 +271,7 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
                 open_the_console(voice, job, env, plan, said, ties.rounds);
                 console.follow(logs.begins);
               },
-              store_door.get()};
+              store_relay.get()};
   std::optional<Conductor> conductor;
   if (plan.servers) {
     conductor.emplace(ties.loop, ties.channel, conductor_settings(*plan.servers, *job.servers),

@@ -198,7 +198,7 @@ class ElasticResetTest(Resets, ElasticCase):
     def hub(self, runs):
         """The host whose launcher the others are connected to."""
         for host, run in runs.items():
-            for port in self.wait_ports(host, run):  # the store's door is one, too, where rank 0 is
+            for port in self.wait_ports(host, run):  # the store relay has one, too, where rank 0 is
                 ends = self.hosts.output(host, ["ss", "-Htn", "state", "established", "sport", "=", f":{port}"])
                 if re.search(r"10\.77\.0\.[1-4]:\d+ *$", ends, re.MULTILINE):
                     return host

@@ -71,7 +71,7 @@ class SchedulerCase(SurroundingsCase):
             values = {(env["TEST_HOST"], env[name]) for env in environments.values()}
             self.assertEqual(len(values), NODES, f"{name}: {values}")
         masters = [environments[rank]["PADDLE_MASTER"] for rank in range(WORLD)]
-        self.assertEqual(len(set(masters[1:])), 1, masters)  # of rank 0's store there is a door before it
+        self.assertEqual(len(set(masters[1:])), 1, masters)  # before rank 0's store there is a relay
         self.assertEqual({master.split(":")[0] for master in masters}, {self.addresses[0]})
         self.assertEqual({env["PADDLE_LOG_DIR"] for env in environments.values()}, {str(self.dir / job / "log")})
         left_out = (*OF_NODE, "PADDLE_MASTER", "PADDLE_LOG_DIR")

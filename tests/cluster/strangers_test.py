@@ -25,7 +25,7 @@ OF_TIMING = re.compile(r"a stranger at|waiting for|trainers share")
 OF_MPI = re.compile(rb"(?m)^.* UCX  WARN .*\n")  # MPICH's words about strangers at a port of its own
 
 # With a word, rank 1 fails in round 0, and the others stay until they are stopped. Else all ranks meet in a store that
-# rank 0 opens late, and that takes no notice of strangers who come through the door.
+# rank 0 opens late, and that takes no notice of strangers who come through the relay.
 TRAINER = """
 import os, socket, sys, threading, time
 rank, size = int(os.environ["PADDLE_TRAINER_ID"]), int(os.environ["PADDLE_TRAINERS_NUM"])

@@ -50,7 +50,7 @@ class VariablesTest(LauncherCase):
             self.assertEqual(env["PADDLE_TRAINER_ENDPOINTS"], ",".join(endpoints))
             self.assertRegex(env["PADDLE_MASTER"], r"^127\.0\.0\.1:\d+$")
             self.assertNotIn(env["PADDLE_MASTER"], endpoints)
-            self.assertEqual(env["PADDLE_MASTER"] == envs[1]["PADDLE_MASTER"], rank > 0)  # rank 0 is behind the door
+            self.assertEqual(env["PADDLE_MASTER"] == envs[1]["PADDLE_MASTER"], rank > 0)  # rank 0 is behind the relay
             self.assertEqual(env["PADDLE_DISTRI_BACKEND"], "gloo")
             self.assertEqual(env["PADDLE_LOG_DIR"], str(self.dir / "log"))
             self.assertNotIn("FLAGS_selected_gpus", env)

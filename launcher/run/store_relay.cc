@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/run/store_door.h"
+// What becomes of a connection to PADDLE_MASTER, in three lists:
+//
+//   waiting_   held; while there are some, one of them tries the store every 5 ms
+//   trying_    an attempt to reach the store for it is under way; back to waiting_ when it fails.
+//              The first that succeeds makes all others try at once
+//   joined_    bytes are passed on both ways, until both ends are over or one is lost
+//
+// A waiting connection that ends without a word is dropped. When rank 0 is gone, waiting and trying
+// ones are closed, and joined ones end when the store's last bytes are with the client.
+#include "launcher/run/store_relay.h"
 
 #include <netinet/in.h>
 #include <sys/resource.h>
@@ -113,7 +122,7 @@ constexpr std::chrono::milliseconds kRest{100};
 
 constexpr rlim_t kMostWaiting = 16384;
 
-// The launcher needs descriptors for other things, and each guest two once the store is there.
+// The launcher needs descriptors for other things, and each connection two once the store is there.
 std::size_t most_that_may_wait() {
   rlimit open_files{};
   if (getrlimit(RLIMIT_NOFILE, &open_files) != 0) return kMostWaiting;
@@ -126,7 +135,7 @@ bool is_worth_another_try(int error) {
 
 }  // namespace
 
-StoreDoor::StoreDoor(EventLoop& loop, const StoreDoorSettings& settings)
+StoreRelay::StoreRelay(EventLoop& loop, const StoreRelaySettings& settings)
     : loop_(loop),
       store_port_(settings.store_port),
       tell_(settings.tell),
@@ -137,18 +146,18 @@ StoreDoor::StoreDoor(EventLoop& loop, const StoreDoorSettings& settings)
   listen_again();
 }
 
-StoreDoor::~StoreDoor() { close(); }
+StoreRelay::~StoreRelay() { close(); }
 
-void StoreDoor::listen_again() {
+void StoreRelay::listen_again() {
   is_full_ = false;
   loop_.on_readable(listener_.get(), [this] { let_in(); });
 }
 
-void StoreDoor::let_in() {
+void StoreRelay::let_in() {
   while (!is_full()) {
     UniqueFd client(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (client) {
-      receive(std::move(client));
+      hold(std::move(client));
       continue;
     }
     if (is_worth_another_try(errno)) continue;
@@ -160,9 +169,9 @@ void StoreDoor::let_in() {
   if (!look_again_.is_set()) look_for_store();
 }
 
-// Whoever comes then stays in the kernel's queue until there is room.
-bool StoreDoor::is_full() {
-  const std::size_t count = waiting_.size() + called_for_.size();
+// Who comes then stays in the kernel's queue until there is room.
+bool StoreRelay::is_full() {
+  const std::size_t count = waiting_.size() + trying_.size();
   if (count < most_waiting_) return false;
   loop_.forget(listener_.get());
   is_full_ = true;
@@ -175,94 +184,93 @@ bool StoreDoor::is_full() {
   return true;
 }
 
-void StoreDoor::receive(UniqueFd client) {
-  const auto guest = waiting_.insert(waiting_.end(), {.client = std::move(client)});
-  loop_.on_readable(guest->client.get(), [this, guest] { look_at(guest); });
+void StoreRelay::hold(UniqueFd client) {
+  const auto held = waiting_.insert(waiting_.end(), {.client = std::move(client)});
+  loop_.on_readable(held->client.get(), [this, held] { look_at(held); });
 }
 
-// What a guest has said is for the store, which may also answer one that says no more: it waits,
-// and the loop need not look at it again. Whoever goes without a word came for nothing.
-void StoreDoor::look_at(Place guest) {
+// What a client has said is for the store, which may also answer a client that has shut its side
+// down: it is held, and the loop need not look at it again. Who goes without a word is dropped.
+void StoreRelay::look_at(Place held) {
   char first = 0;
-  const ssize_t size = recv(guest->client.get(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (size > 0) return loop_.forget(guest->client.get());
+  const ssize_t size = recv(held->client.get(), &first, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (size > 0) return loop_.forget(held->client.get());
   if (size < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) return;
-  let_go(guest);
+  drop(held);
 }
 
-void StoreDoor::let_go(Place guest) {
-  loop_.forget(guest->client.get());
-  const bool was_called_for = static_cast<bool>(guest->attempt);
-  if (was_called_for) loop_.forget(guest->attempt.get());
-  (was_called_for ? called_for_ : waiting_).erase(guest);
+void StoreRelay::drop(Place held) {
+  loop_.forget(held->client.get());
+  const bool was_trying = static_cast<bool>(held->attempt);
+  if (was_trying) loop_.forget(held->attempt.get());
+  (was_trying ? trying_ : waiting_).erase(held);
   if (is_full_) listen_again();
-  if (was_called_for) look_again_soon();
+  if (was_trying) look_again_soon();
 }
 
-void StoreDoor::look_again_soon() {
+void StoreRelay::look_again_soon() {
   if (!look_again_.is_set()) look_again_.set(kBetweenLooks, [this] { look_for_store(); });
 }
 
-// One call for all, until it is answered.
-void StoreDoor::look_for_store() {
-  if (called_for_.empty() && !waiting_.empty()) call_store_for(waiting_.begin());
+// One attempt for all, until it is over.
+void StoreRelay::look_for_store() {
+  if (trying_.empty() && !waiting_.empty()) try_store_for(waiting_.begin());
 }
 
-void StoreDoor::call_store_for_all() {
-  while (!waiting_.empty() && call_store_for(waiting_.begin())) continue;
+void StoreRelay::try_store_for_all() {
+  while (!waiting_.empty() && try_store_for(waiting_.begin())) continue;
 }
 
-bool StoreDoor::call_store_for(Place guest) {
+bool StoreRelay::try_store_for(Place held) {
   try {
-    guest->attempt = begin_connect(INADDR_LOOPBACK, store_port_);
-    loop_.on_writable(guest->attempt.get(), [this, guest] { attempt_ended(guest); });
+    held->attempt = begin_connect(INADDR_LOOPBACK, store_port_);
+    loop_.on_writable(held->attempt.get(), [this, held] { attempt_ended(held); });
   } catch (const std::system_error&) {
-    guest->attempt.reset();
+    held->attempt.reset();
     look_again_soon();
     return false;
   }
-  called_for_.splice(called_for_.end(), waiting_, guest);
+  trying_.splice(trying_.end(), waiting_, held);
   return true;
 }
 
-void StoreDoor::attempt_ended(Place guest) {
-  const int error = connect_result(guest->attempt.get());
+void StoreRelay::attempt_ended(Place held) {
+  const int error = connect_result(held->attempt.get());
   if (error == ENOTCONN) return;
-  loop_.forget(guest->attempt.get());
+  loop_.forget(held->attempt.get());
   if (error == 0) {
-    join(guest);
-    return call_store_for_all();
+    join(held);
+    return try_store_for_all();
   }
-  guest->attempt.reset();
-  waiting_.splice(waiting_.begin(), called_for_, guest);
+  held->attempt.reset();
+  waiting_.splice(waiting_.begin(), trying_, held);
   look_again_soon();
 }
 
-void StoreDoor::join(Place guest) {
-  loop_.forget(guest->client.get());
+void StoreRelay::join(Place held) {
+  loop_.forget(held->client.get());
   joined_.emplace_front();
   const auto place = joined_.begin();
-  *place =
-      std::make_unique<JoinedSockets>(loop_, std::move(guest->client), std::move(guest->attempt),
-                                      [this, place] { joined_.erase(place); });
-  called_for_.erase(guest);
+  *place = std::make_unique<JoinedSockets>(loop_, std::move(held->client), std::move(held->attempt),
+                                           [this, place] { joined_.erase(place); });
+  trying_.erase(held);
   if (is_full_) listen_again();
 }
 
-void StoreDoor::rank_zero_is_gone() {
+void StoreRelay::rank_zero_is_gone() {
   close();
   // Each may take itself out of the list.
   for (auto next = joined_.begin(); next != joined_.end();) (*next++)->server_is_gone();
 }
 
-void StoreDoor::close() {
+void StoreRelay::close() {
   rest_.stop();
   look_again_.stop();
   if (listener_) loop_.forget(listener_.get());
   listener_.reset();
-  for (const Guest& guest : called_for_) loop_.forget(guest.attempt.get());
-  waiting_.splice(waiting_.end(), called_for_);
-  for (const Guest& guest : waiting_) loop_.forget(guest.client.get());
+  for (const Held& held : trying_) loop_.forget(held.attempt.get());
+  waiting_.splice(waiting_.end(), trying_);
+  for (const Held& held : waiting_) loop_.forget(held.client.get());
   waiting_.clear();
 }
 

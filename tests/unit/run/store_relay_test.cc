@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/run/store_door.h"
+#include "launcher/run/store_relay.h"
 
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -26,8 +26,8 @@ constexpr std::chrono::seconds kDeadline{30};
 
 int free_port() { return local_port(listen_on(kLoopback, 0, 1).get()); }
 
-// A door, the ranks before it and the store behind it, all in one process.
-class StoreDoorTest : public testing::Test {
+// A relay, the ranks before it and the store behind it, all in one process.
+class StoreRelayTest : public testing::Test {
  protected:
   UniqueFd knock() { return begin_connect(kLoopback, settings_.port); }
 
@@ -94,12 +94,13 @@ class StoreDoorTest : public testing::Test {
   }
 
   EventLoop loop_;
-  StoreDoorSettings settings_{.address = kLoopback, .port = free_port(), .store_port = free_port()};
-  StoreDoor door_{loop_, settings_};
+  StoreRelaySettings settings_{
+      .address = kLoopback, .port = free_port(), .store_port = free_port()};
+  StoreRelay relay_{loop_, settings_};
   UniqueFd store_;
 };
 
-TEST_F(StoreDoorTest, WhoComesEarlyIsHeldAndLosesNothing) {
+TEST_F(StoreRelayTest, WhoComesEarlyIsHeldAndLosesNothing) {
   const UniqueFd first = knock();
   const UniqueFd second = knock();
   say(first.get(), "add 1");
@@ -114,7 +115,7 @@ TEST_F(StoreDoorTest, WhoComesEarlyIsHeldAndLosesNothing) {
   EXPECT_EQ(heard(second.get(), 3), "two");
 }
 
-TEST_F(StoreDoorTest, WhoComesLaterIsJoinedAtOnce) {
+TEST_F(StoreRelayTest, WhoComesLaterIsJoinedAtOnce) {
   open_store();
   const UniqueFd late = knock();
   const UniqueFd behind = receive();
@@ -122,7 +123,7 @@ TEST_F(StoreDoorTest, WhoComesLaterIsJoinedAtOnce) {
   EXPECT_EQ(heard(behind.get(), 7), "get key");
 }
 
-TEST_F(StoreDoorTest, MuchIsPassedOnToASlowReaderWholeAndInOrder) {
+TEST_F(StoreRelayTest, MuchIsPassedOnToASlowReaderWholeAndInOrder) {
   open_store();
   const UniqueFd rank = knock();
   const UniqueFd behind = receive();
@@ -135,7 +136,7 @@ TEST_F(StoreDoorTest, MuchIsPassedOnToASlowReaderWholeAndInOrder) {
     if (took > 0) sent += static_cast<std::size_t>(took);
     return took < 0 || sent == much.size();
   }));
-  for (int i = 0; i < 20; ++i) turn();  // the rank does not read, and the door stops reading too
+  for (int i = 0; i < 20; ++i) turn();  // the rank does not read, and the relay stops reading too
   std::string text;
   std::array<char, 65536> piece{};
   ASSERT_TRUE(comes_true([&] {
@@ -149,7 +150,7 @@ TEST_F(StoreDoorTest, MuchIsPassedOnToASlowReaderWholeAndInOrder) {
   EXPECT_EQ(text, much);
 }
 
-TEST_F(StoreDoorTest, AnEndOnOneSideIsAnEndOnTheOther) {
+TEST_F(StoreRelayTest, AnEndOnOneSideIsAnEndOnTheOther) {
   open_store();
   UniqueFd rank = knock();
   UniqueFd behind = receive();
@@ -163,7 +164,7 @@ TEST_F(StoreDoorTest, AnEndOnOneSideIsAnEndOnTheOther) {
   EXPECT_EQ(heard(other.get()), "last word");
 }
 
-TEST_F(StoreDoorTest, HalfAnEndLeavesTheOtherHalf) {
+TEST_F(StoreRelayTest, HalfAnEndLeavesTheOtherHalf) {
   open_store();
   const UniqueFd rank = knock();
   const UniqueFd behind = receive();
@@ -173,24 +174,24 @@ TEST_F(StoreDoorTest, HalfAnEndLeavesTheOtherHalf) {
   EXPECT_EQ(heard(rank.get(), 6), "answer");
 }
 
-TEST_F(StoreDoorTest, WhenRankZeroIsGoneNobodyWaitsInVain) {
+TEST_F(StoreRelayTest, WhenRankZeroIsGoneNobodyWaitsInVain) {
   const UniqueFd waiting = knock();
   turn();
-  door_.rank_zero_is_gone();
+  relay_.rank_zero_is_gone();
   EXPECT_TRUE(is_closed(waiting.get()));
   EXPECT_TRUE(is_refused());
 }
 
-TEST_F(StoreDoorTest, WhenRankZeroIsGoneItsLastWordsArriveFirst) {
+TEST_F(StoreRelayTest, WhenRankZeroIsGoneItsLastWordsArriveFirst) {
   open_store();
   const UniqueFd rank = knock();
   const UniqueFd behind = receive();  // kept: a child of rank 0 may hold a copy
   say(behind.get(), "the result");
-  door_.rank_zero_is_gone();
+  relay_.rank_zero_is_gone();
   EXPECT_EQ(heard(rank.get()), "the result");
 }
 
-TEST_F(StoreDoorTest, AStoreThatOpensAgainIsFoundAgain) {
+TEST_F(StoreRelayTest, AStoreThatOpensAgainIsFoundAgain) {
   open_store();
   const UniqueFd before = knock();
   UniqueFd behind = receive();
@@ -205,7 +206,7 @@ TEST_F(StoreDoorTest, AStoreThatOpensAgainIsFoundAgain) {
   EXPECT_EQ(heard(behind_after.get(), 5), "again");
 }
 
-TEST_F(StoreDoorTest, WithoutDescriptorsItRestsAndGoesOn) {
+TEST_F(StoreRelayTest, WithoutDescriptorsItRestsAndGoesOn) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   open_store();
@@ -224,7 +225,7 @@ int open_descriptors() {
   return static_cast<int>(std::distance(begin(all), end(all)));
 }
 
-TEST_F(StoreDoorTest, WhoGoesWithoutAWordIsLetGo) {
+TEST_F(StoreRelayTest, WhoGoesWithoutAWordIsLetGo) {
   turn();
   const int before = open_descriptors();
   for (int i = 0; i < 50; ++i) {
@@ -236,7 +237,7 @@ TEST_F(StoreDoorTest, WhoGoesWithoutAWordIsLetGo) {
   EXPECT_TRUE(comes_true([&] { return open_descriptors() == before; })) << open_descriptors();
 }
 
-TEST_F(StoreDoorTest, WhoHasSpokenAndSaysNoMoreIsServedAllTheSame) {
+TEST_F(StoreRelayTest, WhoHasSpokenAndSaysNoMoreIsServedAllTheSame) {
   const UniqueFd rank = knock();
   say(rank.get(), "get key");
   shutdown(rank.get(), SHUT_WR);
@@ -248,18 +249,18 @@ TEST_F(StoreDoorTest, WhoHasSpokenAndSaysNoMoreIsServedAllTheSame) {
   EXPECT_EQ(heard(rank.get(), 5), "value");
 }
 
-TEST(StoreDoor, ALimitIsToldOnceAndHoldsNobodyUpWhoComesAfterwards) {
+TEST(StoreRelay, ALimitIsToldOnceAndHoldsNobodyUpWhoComesAfterwards) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit few{.rlim_cur = 64, .rlim_max = before.rlim_max};
   EventLoop loop;
   int told = 0;
-  StoreDoorSettings settings{.address = kLoopback,
-                             .port = free_port(),
-                             .store_port = free_port(),
-                             .tell = [&told](const std::string&) { ++told; }};
+  StoreRelaySettings settings{.address = kLoopback,
+                              .port = free_port(),
+                              .store_port = free_port(),
+                              .tell = [&told](const std::string&) { ++told; }};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
-  const StoreDoor door(loop, settings);
+  const StoreRelay relay(loop, settings);
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   std::vector<UniqueFd> strangers;
   for (int i = 0; i < 40; ++i) strangers.push_back(begin_connect(kLoopback, settings.port));
@@ -277,11 +278,11 @@ TEST(StoreDoor, ALimitIsToldOnceAndHoldsNobodyUpWhoComesAfterwards) {
   EXPECT_EQ(told, 1);
 }
 
-TEST(StoreDoor, APortInUseIsToldByItsErrno) {
+TEST(StoreRelay, APortInUseIsToldByItsErrno) {
   EventLoop loop;
   const UniqueFd taken = listen_on(kLoopback, 0, 1);
   try {
-    const StoreDoor door(loop, {.address = kLoopback, .port = local_port(taken.get())});
+    const StoreRelay relay(loop, {.address = kLoopback, .port = local_port(taken.get())});
     ADD_FAILURE() << "opened";
   } catch (const std::system_error& error) {
     EXPECT_EQ(error.code().value(), EADDRINUSE);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of the store that Paddle's rank 0 opens when it is ready, and in which all ranks meet. A
-// rank that comes before the store is open would sleep for 3 seconds and try again. So the launcher
-// of rank 0 listens in its place from the start, lets everybody in, and joins each to the store the
-// moment that it is there. Anybody may knock, so whoever goes again is let go, and there is a
-// limit. Nobody at the door: nothing is done.
+// Paddle's ranks meet in a store that rank 0 opens when it is ready. A rank that comes before the
+// store is open would sleep for 3 seconds and try again. So the launcher of rank 0 listens in its
+// place from the start, lets everybody in, and joins each connection to the store the moment that
+// the store is there: docs/decisions/0027. Anybody can connect, so a connection whose other end is
+// gone is dropped, and there is a limit. While nobody is connected, nothing is done.
 #pragma once
 
 #include <cstddef>
@@ -56,45 +56,45 @@ class JoinedSockets {
   Flow to_client_;
 };
 
-struct StoreDoorSettings {
-  std::uint32_t address = 0;  // where the others knock; 0: all addresses of this host
+struct StoreRelaySettings {
+  std::uint32_t address = 0;  // where the others connect; 0: all addresses of this host
   int port = 0;
   int store_port = 0;  // where rank 0 will listen, on this host
   // That the limit of those who wait is reached; once.
   std::function<void(const std::string&)> tell{};
 };
 
-class StoreDoor {
+class StoreRelay {
  public:
   // Open at once. Throws std::system_error.
-  StoreDoor(EventLoop& loop, const StoreDoorSettings& settings);
-  StoreDoor(const StoreDoor&) = delete;
-  StoreDoor& operator=(const StoreDoor&) = delete;
-  ~StoreDoor();
+  StoreRelay(EventLoop& loop, const StoreRelaySettings& settings);
+  StoreRelay(const StoreRelay&) = delete;
+  StoreRelay& operator=(const StoreRelay&) = delete;
+  ~StoreRelay();
 
-  // Nobody is let in any more, and nobody waits in vain.
+  // Nobody is let in any more; who waits sees the end of the connection.
   void rank_zero_is_gone();
 
  private:
-  struct Guest {
+  struct Held {
     UniqueFd client;
     UniqueFd attempt{};  // to reach the store
   };
 
-  using Place = std::list<Guest>::iterator;
+  using Place = std::list<Held>::iterator;
 
   void let_in();
-  void receive(UniqueFd client);
+  void hold(UniqueFd client);
   void listen_again();
   bool is_full();
-  void look_at(Place guest);
-  void let_go(Place guest);
+  void look_at(Place held);
+  void drop(Place held);
   void look_for_store();
-  bool call_store_for(Place guest);
-  void call_store_for_all();
+  bool try_store_for(Place held);
+  void try_store_for_all();
   void look_again_soon();
-  void attempt_ended(Place guest);
-  void join(Place guest);
+  void attempt_ended(Place held);
+  void join(Place held);
   void close();
 
   EventLoop& loop_;
@@ -103,8 +103,8 @@ class StoreDoor {
   UniqueFd listener_;
   std::size_t most_waiting_;
   bool is_full_ = false;
-  std::list<Guest> waiting_;
-  std::list<Guest> called_for_;  // an attempt to reach the store is under way
+  std::list<Held> waiting_;
+  std::list<Held> trying_;  // an attempt to reach the store is under way
   std::list<std::unique_ptr<JoinedSockets>> joined_;
   Alarm look_again_;
   Alarm rest_;

@@ -50,7 +50,7 @@ def heard(link):
 """
 
 
-class StoreDoorTest(LauncherCase):
+class StoreRelayTest(LauncherCase):
     def start_trainers(self, count, text, *options):
         self.write("trainer.py", TRAINER + text)
         return self.start(f"--nproc_per_node={count}", *options, "--python", sys.executable, "trainer.py")
@@ -74,7 +74,7 @@ class StoreDoorTest(LauncherCase):
         self.assertEqual(len(set(masters)), 2)
         self.assertEqual(len(set(masters[1:])), 1)
 
-    def test_each_round_has_a_door_of_its_own(self):
+    def test_each_round_has_a_relay_of_its_own(self):
         failing = "if round == '0' and rank == 1: sys.exit(7)\n"
         run = self.run_trainers(3, self.MEETING + failing, "--max_restart=1", "--restart_pause=0")
         self.assert_status(run, 0)
@@ -92,7 +92,7 @@ class StoreDoorTest(LauncherCase):
         self.assertTrue((self.dir / "closed").exists())
         self.assert_told(run, "rank=[0]")
 
-    def test_without_the_door_rank_0_has_the_master_to_itself(self):
+    def test_without_the_relay_rank_0_has_the_master_to_itself(self):
         run = self.run_trainers(2, "if rank:\n"
                                    "    try: knock()\n"
                                    "    except ConnectionRefusedError: touch('refused')\n"
@@ -104,7 +104,7 @@ class StoreDoorTest(LauncherCase):
         self.assert_status(run, 0)
         self.assertEqual(len(set(self.masters(2))), 1)
 
-    def test_alone_nobody_knocks_and_there_is_no_door(self):
+    def test_alone_nobody_knocks_and_there_is_no_relay(self):
         run = self.run_trainers(1, "socket.create_server((host, int(port))).close()\n"
                                    "try: knock(); sys.exit(5)\n"
                                    "except ConnectionRefusedError: pass\n")
@@ -116,7 +116,7 @@ class StoreDoorTest(LauncherCase):
         self.assert_status(run, 0)
         self.assertEqual(len(set(self.masters(2))), 1)
 
-    # Rank 0 opens its store only when it is told to; rank 1 shows the door.
+    # Rank 0 opens its store only when it is told to; rank 1 shows where the relay listens.
     LATE = ("if rank: touch('shown'); wait_for('over')\n"
             "else:\n"
             "    wait_for('open')\n"
@@ -126,7 +126,7 @@ class StoreDoorTest(LauncherCase):
             "    touch('over')\n")
 
     def start_late_store(self, **how):
-        """A job whose store is not open yet, and the address of its door."""
+        """A job whose store is not open yet, and the address of its relay."""
         self.write("trainer.py", TRAINER + self.LATE)
         run = self.start("--nproc_per_node=2", "--python", sys.executable, "trainer.py", **how)
         self.wait_file("shown")
@@ -144,10 +144,10 @@ class StoreDoorTest(LauncherCase):
         return int(status_field(run.pid, "voluntary_ctxt_switches"))
 
     def test_strangers_who_come_and_go_leave_nothing(self):
-        run, door = self.start_late_store()
+        run, relay = self.start_late_store()
         before = self.descriptors(run)
         for number in range(300):
-            with socket.create_connection(door) as stranger:
+            with socket.create_connection(relay) as stranger:
                 if number % 3 == 0:  # a reset
                     stranger.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.wait_descriptors(run, before)
@@ -155,7 +155,7 @@ class StoreDoorTest(LauncherCase):
         time.sleep(2)
         self.assertLess(self.wake_ups(run) - quiet, 40, "an attempt each 5 ms would be 400")
         # Rank 0 has a guest of whom it takes all that it says.
-        with socket.create_connection(door) as rank:
+        with socket.create_connection(relay) as rank:
             rank.sendall(b"you")
             rank.shutdown(socket.SHUT_WR)
             self.write("open", "")
@@ -165,14 +165,14 @@ class StoreDoorTest(LauncherCase):
         self.assertNotIn("connections wait", run.err)
 
     def test_too_many_who_wait_are_told_once_and_served_all_the_same(self):
-        run, door = self.start_late_store(prefix=["prlimit", "--nofile=400:400"])
+        run, relay = self.start_late_store(prefix=["prlimit", "--nofile=400:400"])
         before = self.descriptors(run)
         with contextlib.ExitStack() as strangers:
             for _ in range(250):
-                strangers.enter_context(socket.create_connection(door))
+                strangers.enter_context(socket.create_connection(relay))
             self.wait_told(run, "100 connections wait at PADDLE_MASTER until rank 0 opens its store")
         self.wait_descriptors(run, before)
-        with socket.create_connection(door) as rank:
+        with socket.create_connection(relay) as rank:
             rank.sendall(b"you")
             rank.shutdown(socket.SHUT_WR)
             self.write("open", "")
