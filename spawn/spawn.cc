@@ -95,8 +95,9 @@ class Spawned::State {
   State(const std::function<void()>& function, const SpawnOptions& options) {
     const Caller caller = this_program();
     flush_before_fork();
-    launcher_ = fork_with_signals_blocked(
-        [&](pid_t) { be_the_launcher(caller, function, options, board_); });
+    launcher_ =
+        fork_child({.dies_with_launcher = false, .descriptors = ChildRecipe::Descriptors::All},
+                   [&] { be_the_launcher(caller, function, options, board_); });
     pidfd_.reset(static_cast<int>(syscall(SYS_pidfd_open, launcher_, 0)));
     // It is gone already, where SIGCHLD is ignored.
     if (!pidfd_ && errno == ESRCH) ended_ = true;

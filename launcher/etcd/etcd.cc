@@ -2,11 +2,9 @@
 #include "launcher/etcd/etcd.h"
 
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstddef>
 #include <string_view>
@@ -17,7 +15,6 @@
 
 #include "launcher/etcd/etcd_keeper.h"
 #include "launcher/etcd/etcd_keeper_wire.h"
-#include "launcher/os/check.h"
 #include "launcher/os/child.h"
 #include "launcher/os/unique_fd.h"
 #include "launcher/text/signal_name.h"
@@ -32,6 +29,10 @@ using std::chrono::steady_clock;
 constexpr milliseconds kLastBreath{500};
 constexpr milliseconds kBetweenKeepers{1000};
 constexpr milliseconds kToEndAlone{2000};
+
+// It gives leases back when the launcher is gone, and then ends by itself.
+const ChildRecipe kEtcdKeeper{
+    .name = "etcd keeper", .dies_with_launcher = false, .own_session = true};
 
 EtcdProblem about_this_node(std::string text) {
   return {EtcdProblem::Kind::Explained, std::move(text)};
@@ -57,12 +58,10 @@ Etcd::~Etcd() {
 }
 
 void Etcd::start() {
-  std::array<int, 2> ends{};
-  check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
-  UniqueFd ours(ends[0]);
-  const UniqueFd theirs(ends[1]);
-  pid_ = fork_with_signals_blocked([&](pid_t) { be_the_etcd_keeper(theirs.get(), orders_); });
-  keeper_ = FramePipe(std::move(ours));
+  Child child = start_child(
+      kEtcdKeeper, [this](UniqueFd socket) { be_the_etcd_keeper(std::move(socket), orders_); });
+  pid_ = child.pid;
+  keeper_ = FramePipe(std::move(child.socket));
   loop_.on_readable(keeper_.fd(), [this] { turn(); });
 }
 

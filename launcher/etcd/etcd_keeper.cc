@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "launcher/etcd/etcd_keeper_wire.h"
-#include "launcher/os/child.h"
 #include "launcher/os/frames.h"
 #include "launcher/os/unique_fd.h"
 
@@ -185,8 +184,11 @@ void only_answer(FramePipe& launcher, const std::string& problem) {
   }
 }
 
-void serve(const KeeperOrders& orders) {
-  FramePipe launcher{UniqueFd(kOnlyDescriptor)};
+}  // namespace
+
+void be_the_etcd_keeper(UniqueFd socket, const KeeperOrders& orders) {
+  limit_the_time_without_the_launcher();
+  FramePipe launcher(std::move(socket));
   std::optional<EtcdKeeper> keeper;
   try {
     keeper.emplace(launcher, orders);
@@ -195,22 +197,6 @@ void serve(const KeeperOrders& orders) {
   }
   keeper->run();
   _exit(0);  // what libcurl has under way is not waited for
-}
-
-}  // namespace
-
-void be_the_etcd_keeper(int socket, const KeeperOrders& orders) {
-  prctl(PR_SET_NAME, "etcd keeper");
-  setsid();  // Ctrl-C at the terminal is for the launcher
-  signal(SIGCHLD, SIG_DFL);
-  try {
-    if (!keep_only(socket)) _exit(1);
-    limit_the_time_without_the_launcher();
-    serve(orders);
-  } catch (...) {
-    _exit(1);
-  }
-  _exit(0);
 }
 
 }  // namespace paddle_launch

@@ -15,6 +15,7 @@
 #include "launcher/etcd/lease.h"
 #include "launcher/etcd/prefix_watch.h"
 #include "launcher/os/frames.h"
+#include "launcher/os/unique_fd.h"
 
 namespace paddle_launch {
 
@@ -61,8 +62,7 @@ class EtcdKeeper {
 
 // What the etcd keeper does in its own process: talks to the server for the launcher, and when the
 // launcher is gone gives the pod's lease back, so that the other nodes need not wait for it to run
-// out. After the fork, in the child, with all signals blocked. Never returns; ends soon after the
-// other end of the socket was closed.
-[[noreturn]] void be_the_etcd_keeper(int socket, const KeeperOrders& orders);
+// out. In the child; ends soon after the other end of the socket was closed.
+void be_the_etcd_keeper(UniqueFd socket, const KeeperOrders& orders);
 
 }  // namespace paddle_launch

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/nccl/id_keeper.h"
 
-#include <poll.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
 #include <csignal>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "launcher/nccl/keeper_process.h"
-#include "launcher/nccl/keeper_wire.h"
-#include "launcher/os/check.h"
+#include "launcher/job/environment.h"
+#include "launcher/nccl/id_keeper_process.h"
 #include "launcher/os/child.h"
 #include "launcher/text/signal_name.h"
 
@@ -27,21 +22,30 @@ using std::chrono::steady_clock;
 // The longest to wait for a killed keeper to be gone; usually it takes a few milliseconds.
 constexpr milliseconds kLastBreath{500};
 
+// NCCL prints its debug lines to stdout; where they were asked for they go to the launcher's
+// stderr, as they must not mix with the trainers'.
+ChildRecipe recipe_for(const Environment& env) {
+  const bool may_print = lookup(env, "NCCL_DEBUG").has_value();
+  return {
+      .name = "nccl keeper",
+      .own_session = true,
+      .descriptors = may_print ? ChildRecipe::Descriptors::Errors : ChildRecipe::Descriptors::None};
+}
+
 }  // namespace
 
 NcclKeeper::NcclKeeper(const NcclSearch& search) {
-  std::array<int, 2> ends{};
-  check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
-  socket_.reset(ends[0]);
-  const UniqueFd theirs(ends[1]);
-  pid_ = fork_with_signals_blocked(
-      [&](pid_t launcher) { be_the_nccl_keeper(theirs.get(), launcher, search); });
+  Child child = start_child(recipe_for(search.env), [&search](UniqueFd socket) {
+    be_the_nccl_keeper(std::move(socket), search);
+  });
+  pid_ = child.pid;
+  keeper_ = FramePipe(std::move(child.socket));
 }
 
 NcclKeeper::~NcclKeeper() { end(); }
 
 void NcclKeeper::end() {
-  socket_.reset();
+  keeper_ = FramePipe();
   if (pid_ < 0) return;
   if (!is_gone(pid_)) {
     kill(pid_, SIGKILL);
@@ -51,23 +55,7 @@ void NcclKeeper::end() {
 }
 
 void NcclKeeper::ask(int count, const std::string& interface_name) {
-  const std::string order = pack_order({count, interface_name});
-  // A keeper that is gone shows in receive(), with what it said last.
-  const ssize_t sent = send(socket_.get(), order.data(), order.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (sent < 0 && errno != EPIPE && errno != ECONNRESET) check(sent, "send", "the NCCL keeper");
-}
-
-bool NcclKeeper::receive() {
-  std::string packet;
-  while (!is_answered()) {
-    packet.resize(kLongestPacket);
-    const ssize_t size = recv(socket_.get(), packet.data(), packet.size(), MSG_DONTWAIT);
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && errno == EAGAIN) return false;
-    packet.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
-    packet.empty() ? explain_the_end() : take(packet);
-  }
-  return true;
+  keeper_.push(pack_order({count, interface_name}));
 }
 
 void NcclKeeper::take(const std::string& packet) {
@@ -98,15 +86,15 @@ void NcclKeeper::explain_the_end() {
 
 const std::optional<NcclIds>& NcclKeeper::wait(milliseconds deadline) {
   const auto until = steady_clock::now() + deadline;
-  while (!receive()) {
-    const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now()).count();
-    if (left <= 0) {
+  while (!ids_ && problem_.empty()) {
+    if (const auto packet = keeper_.wait(until)) {
+      take(*packet);
+    } else if (steady_clock::now() < until) {
+      explain_the_end();
+    } else {
       problem_ =
           fmt::format("libnccl gave no ids within {} ms; it was {}", deadline.count(), step_);
-      break;
     }
-    pollfd waiting{socket_.get(), POLLIN, 0};
-    poll(&waiting, 1, static_cast<int>(std::min<long>(left, 60'000)));
   }
   return ids_;
 }

@@ -12,7 +12,7 @@
 
 #include "launcher/job/nccl_ids.h"
 #include "launcher/nccl/find_nccl.h"
-#include "launcher/os/unique_fd.h"
+#include "launcher/os/frames.h"
 
 namespace paddle_launch {
 
@@ -39,15 +39,12 @@ class NcclKeeper {
   pid_t pid() const { return pid_; }
 
  private:
-  bool is_answered() const { return ids_.has_value() || !problem_.empty(); }
-  // Takes what was said, without waiting. True: there is an answer.
-  bool receive();
   void take(const std::string& packet);
   void explain_the_end();
   void end();
 
   pid_t pid_ = -1;
-  UniqueFd socket_;
+  FramePipe keeper_;
   std::optional<NcclIds> ids_;
   std::string problem_;
   std::string step_ = "starting";

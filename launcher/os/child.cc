@@ -3,24 +3,62 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstring>
 #include <ctime>
 #include <memory>
-#include <system_error>
+#include <utility>
 
 #include "launcher/os/check.h"
 
 namespace paddle_launch {
 
-pid_t fork_with_signals_blocked(const std::function<void(pid_t launcher)>& work) {
+namespace {
+
+using Descriptors = ChildRecipe::Descriptors;
+
+void take_descriptors(const ChildRecipe& recipe) {
+  if (recipe.descriptors != Descriptors::Standard) {
+    const int null = check(open("/dev/null", O_RDWR), "open", "/dev/null");
+    const int out = recipe.descriptors == Descriptors::Errors ? STDERR_FILENO : null;
+    check(dup2(null, STDIN_FILENO), "dup2");
+    check(dup2(out, STDOUT_FILENO), "dup2");
+    check(dup2(out, STDERR_FILENO), "dup2");
+  }
+  close_all_but(recipe.kept);
+}
+
+void begin(const ChildRecipe& recipe, pid_t launcher) {
+  if (recipe.dies_with_launcher) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != launcher) _exit(1);
+  }
+  if (recipe.name != nullptr) prctl(PR_SET_NAME, recipe.name);
+  if (recipe.own_session) setsid();
+  if (recipe.descriptors == Descriptors::All) return;
+  signal(SIGCHLD, SIG_DFL);  // libraries that start programs of their own wait for them
+  take_descriptors(recipe);
+}
+
+// It may have come in the place of 0, 1 or 2, where one of them was not open.
+void move_above_standard(UniqueFd& fd) {
+  if (fd.get() > STDERR_FILENO) return;
+  fd.reset(check(fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1), "fcntl"));
+}
+
+}  // namespace
+
+pid_t fork_child(const ChildRecipe& recipe, const std::function<void()>& work) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -29,12 +67,32 @@ pid_t fork_with_signals_blocked(const std::function<void(pid_t launcher)>& work)
   const pid_t child = fork();
   const int error = errno;
   if (child == 0) {
-    work(launcher);
-    _exit(1);
+    try {
+      begin(recipe, launcher);
+      if (!recipe.blocks_signals) pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      work();
+    } catch (...) {
+      _exit(1);
+    }
+    _exit(0);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   errno = error;
-  return check(child, "fork");
+  return check(child, "fork", recipe.name != nullptr ? recipe.name : "");
+}
+
+Child start_child(ChildRecipe recipe, const std::function<void(UniqueFd socket)>& work) {
+  std::array<int, 2> ends{};
+  check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
+  UniqueFd ours(ends[0]);
+  UniqueFd theirs(ends[1]);
+  move_above_standard(theirs);
+  recipe.kept.push_back(theirs.get());
+  const pid_t pid = fork_child(recipe, [&] {
+    ours.reset();
+    work(std::move(theirs));
+  });
+  return {pid, std::move(ours)};
 }
 
 bool is_gone(pid_t child, int* status) { return waitpid(child, status, WNOHANG) != 0; }
@@ -96,18 +154,6 @@ void close_one_by_one_but(const std::vector<int>& kept) {
 void close_all_but(std::vector<int> kept) {
   std::sort(kept.begin(), kept.end());
   if (!close_ranges_between(kept)) close_one_by_one_but(kept);
-}
-
-bool keep_only(int fd, ChildOutput output) {
-  const int spare = fcntl(fd, F_DUPFD, kOnlyDescriptor);  // it may itself be one of 0, 1, 2
-  const int null = open("/dev/null", O_RDWR);
-  if (spare < 0 || null < 0) return false;
-  const int out = output == ChildOutput::Stderr ? STDERR_FILENO : null;
-  const bool has_standard_ones = dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
-                                 dup2(out, STDERR_FILENO) >= 0;
-  if (!has_standard_ones || dup2(spare, kOnlyDescriptor) < 0) return false;
-  close_all_but({kOnlyDescriptor});
-  return fcntl(kOnlyDescriptor, F_SETFD, FD_CLOEXEC) == 0;
 }
 
 }  // namespace paddle_launch

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/os/frames.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
+
+#include "launcher/os/clock.h"
 
 namespace paddle_launch {
 namespace {
@@ -92,6 +95,14 @@ void FramePipe::flush() {
   outgoing_ = OutgoingFrames();
 }
 
+void FramePipe::push_all() {
+  while (has_backlog()) {
+    pollfd ready{socket_.get(), POLLOUT, 0};
+    poll(&ready, 1, -1);
+    flush();
+  }
+}
+
 bool FramePipe::receive() {
   std::array<char, kChunk> chunk;  // NOLINT: filled by recv
   while (socket_) {
@@ -108,6 +119,19 @@ std::optional<std::string> FramePipe::next() {
   const auto frame = incoming_.next();
   if (!frame) return std::nullopt;
   return std::string(*frame);
+}
+
+std::optional<std::string> FramePipe::wait(Clock::time_point until) {
+  const bool for_ever = until == Clock::time_point::max();
+  for (;;) {
+    const bool is_there = receive();
+    if (auto frame = next()) return frame;
+    if (!is_there || Clock::now() >= until) return std::nullopt;
+    const auto wanted = static_cast<short>(POLLIN | (has_backlog() ? POLLOUT : 0));
+    pollfd waiting{socket_.get(), wanted, 0};
+    poll(&waiting, 1, for_ever ? -1 : milliseconds_until(until));
+    flush();
+  }
 }
 
 }  // namespace paddle_launch

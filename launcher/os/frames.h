@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames on a byte stream: a length of four bytes, then that many. Whoever reads strangers takes
-// IncomingFrames and OutgoingFrames, whose sides never hold more than their limit; between a
-// process and a child of its own there is FramePipe. Sockets that keep packets apart by themselves
-// (SOCK_SEQPACKET: guard, console, NCCL keeper) need none of it.
+// IncomingFrames and OutgoingFrames, whose sides never hold more than their limit; a process and a
+// child of its own (os/child) talk over a FramePipe.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <limits>
@@ -52,10 +52,12 @@ class OutgoingFrames {
 // The frame with its length in front.
 std::string framed(std::string_view frame);
 
-// Frames of any length over a socket that is never waited for: what the other end does not take yet
-// is kept.
+// Frames of any length between a process and its child. Nothing blocks but where it says so: what
+// the other end does not take yet is kept, and so is what came before that end was gone.
 class FramePipe {
  public:
+  using Clock = std::chrono::steady_clock;
+
   FramePipe() = default;
   // Takes the socket.
   explicit FramePipe(UniqueFd socket) : socket_(std::move(socket)) {}
@@ -63,14 +65,24 @@ class FramePipe {
   int fd() const { return socket_.get(); }
   bool is_open() const { return static_cast<bool>(socket_); }
 
-  // Sends what it can at once.
+  // Sends what it can at once. An end that is gone takes everything, and shows in receive().
   void push(std::string_view frame);
+  // A frame whose first byte says what it is.
+  template <class Word>
+  void push(Word word, std::string_view bytes) {
+    push(std::string(1, static_cast<char>(word)).append(bytes));
+  }
   void flush();
   bool has_backlog() const { return !outgoing_.empty(); }
+  // Waits until the other end has room for everything, or is gone.
+  void push_all();
 
   // Reads what is there. False: the other end is gone; frames that came before may still be taken.
   bool receive();
   std::optional<std::string> next();
+  // Waits for the next frame, and sends what is left meanwhile. None: the other end is gone, or it
+  // is too late.
+  std::optional<std::string> wait(Clock::time_point until = Clock::time_point::max());
 
  private:
   UniqueFd socket_;

@@ -9,10 +9,8 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
-#include <climits>
 #include <cstddef>
 #include <cstring>
 #include <map>
@@ -29,11 +27,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// What a child says must fit into one write that the kernel does not split: then it is there as a
-// whole when the descriptor becomes readable.
-constexpr std::size_t kMostAddresses = 200;
-constexpr std::size_t kLongestProblem = 1000;
-static_assert(kMostAddresses * sizeof "4294967295" < PIPE_BUF && kLongestProblem < PIPE_BUF);
+// A child whose descriptor is readable has said everything, or is about to.
+constexpr std::chrono::seconds kToSayIt{1};
 constexpr char kProblem = '!';
 constexpr std::size_t kMostAtOnce = 32;  // children of one look_up
 
@@ -51,10 +46,9 @@ std::optional<NameAnswer> known_at_once(const std::string& host) {
 
 // One address a line, as a number, or the problem.
 std::string encode_answer(const NameAnswer& answer) {
-  if (answer.addresses.empty()) return kProblem + answer.problem.substr(0, kLongestProblem);
+  if (answer.addresses.empty()) return kProblem + answer.problem;
   std::string lines;
-  const std::size_t count = std::min(answer.addresses.size(), kMostAddresses);
-  for (std::size_t i = 0; i < count; ++i) lines += std::to_string(answer.addresses[i]) + "\n";
+  for (const std::uint32_t address : answer.addresses) lines += std::to_string(address) + "\n";
   return lines;
 }
 
@@ -90,17 +84,6 @@ NameAnswer ask_name_server(const std::string& host) {
     if (std::find(found.begin(), found.end(), number) == found.end()) found.push_back(number);
   }
   return answer;
-}
-
-std::string read_what_is_there(int fd) {
-  std::string said;
-  std::array<char, PIPE_BUF> chunk;
-  ssize_t got = 0;
-  while ((got = read(fd, chunk.data(), chunk.size())) != 0) {
-    if (got > 0) said.append(chunk.data(), static_cast<std::size_t>(got));
-    if (got < 0 && errno != EINTR) break;
-  }
-  return said;
 }
 
 using Lookups = std::map<std::size_t, NameLookup>;  // by the place of the host
@@ -140,7 +123,7 @@ NameLookup::NameLookup(const std::string& host,
 
 const NameAnswer& NameLookup::answer() {
   if (!answer_) {
-    const auto text = completed(read_what_is_there(child_->fd()));
+    const auto text = child_->answer(steady_clock::now() + kToSayIt);
     answer_ = text ? decode_answer(*text) : NameAnswer{{}, "the look-up ended without an answer"};
   }
   return *answer_;

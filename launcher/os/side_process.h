@@ -9,15 +9,13 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 
-#include "launcher/os/unique_fd.h"
+#include "launcher/os/frames.h"
 
 namespace paddle_launch {
 
 // A short-lived child that does one piece of work which may hang. It has no descriptor of the
-// launcher's (0, 1, 2 are /dev/null), so that a stuck one holds neither the user's pipe nor a port;
-// all signals are blocked in it, and it does not outlive the launcher.
+// launcher's (0, 1, 2 are /dev/null), so that a stuck one holds neither the user's pipe nor a port.
 class SideChild {
  public:
   // Throws std::system_error when no child could be made.
@@ -30,25 +28,22 @@ class SideChild {
   // next ones: never a blocking wait, since a process in exit can hang in a driver as well.
   ~SideChild();
 
-  // What the child says, non-blocking: readable when the work is done, then at its end.
-  int fd() const { return answer_.get(); }
+  // Readable when the work is done, or the child is gone.
+  int fd() const { return child_.fd(); }
+  // Waits for what `work` returned; none when it threw or crashed, or at the deadline. An exit
+  // status would not do: where SIGCHLD is ignored the kernel throws it away.
+  std::optional<std::string> answer(FramePipe::Clock::time_point until);
 
  private:
   pid_t pid_ = -1;
-  UniqueFd answer_;
+  FramePipe child_;
 };
-
-// What `work` returned, out of everything the child said; none when it threw or crashed. An exit
-// status would not do: where SIGCHLD is ignored the kernel throws it away.
-std::optional<std::string> completed(std::string_view said);
 
 // For work on files: a file system that takes longer is taken for dead.
 constexpr std::chrono::seconds kPatienceWithDisk{5};
 
-// What `work` returned; none when it threw, crashed, was not done at the deadline, or when no child
-// could be made. The child has no descriptor of the launcher's (0, 1, 2 are /dev/null), so a stuck
-// one holds neither the user's pipe nor a port: `work` opens what it needs. All signals are blocked
-// in it. A child stuck in the kernel is killed and left behind, never waited for.
+// What `work` returned in a SideChild; none as well when no child could be made. `work` opens what
+// it needs by itself.
 std::optional<std::string> run_aside(std::chrono::milliseconds deadline,
                                      const std::function<std::string()>& work);
 

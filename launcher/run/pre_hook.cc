@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,11 +63,8 @@ struct Descriptors {
   int failure;  // gets errno when the shell could not be executed
 };
 
-[[noreturn]] void become_shell(pid_t launcher, const char* command, const Variables& more,
-                               const Descriptors& fds) {
+[[noreturn]] void become_shell(const char* command, const Variables& more, const Descriptors& fds) {
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != launcher) _exit(kNotExecuted);
   dup2(fds.input, STDIN_FILENO);
   dup2(fds.output, STDOUT_FILENO);
   dup2(fds.output, STDERR_FILENO);
@@ -128,8 +124,8 @@ class Hook {
     check(fcntl(output_.get(), F_SETFL, O_NONBLOCK), "fcntl");
     const UniqueFd nothing(check(open("/dev/null", O_RDONLY | O_CLOEXEC), "open", "/dev/null"));
     const Descriptors fds{nothing.get(), output.writing.get(), failure.writing.get()};
-    pid_ = fork_with_signals_blocked(
-        [&](pid_t launcher) { become_shell(launcher, command.c_str(), more, fds); });
+    pid_ = fork_child({.descriptors = ChildRecipe::Descriptors::All},
+                      [&] { become_shell(command.c_str(), more, fds); });
     // Waits until the shell is executed: from then on its process group is there as well.
     failure.writing.reset();
     int error = 0;

@@ -42,7 +42,7 @@ BREAKS = [
           "if (id != 0 && is_ours_) revoke", "if (is_ours_) revoke", ("etcd_test",), "unit.etcd"),
     Break("site", "launcher/site/own_node.cc", "a node whose name is loopback listens there alone",
           "own.size() != 1 || is_loopback(own.front())", "own.size() != 1", ("site_test",), "unit.site"),
-    Break("nccl", "launcher/nccl/keeper_process.cc", "NCCL may take every interface whose name begins the same",
+    Break("nccl", "launcher/nccl/id_keeper_process.cc", "NCCL may take every interface whose name begins the same",
           '("=" + name).c_str()', "name.c_str()", ("nccl_test",), "unit.nccl"),
     Break("launch", "launcher/launch.cc", "trainers get the launcher's own limit on open files",
           "inherited = what_was_inherited();", "inherited = (raise_open_files(), what_was_inherited());",

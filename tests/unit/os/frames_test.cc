@@ -3,6 +3,8 @@
 
 #include <sys/socket.h>
 
+#include <thread>
+
 #include <gtest/gtest.h>
 
 namespace paddle_launch {
@@ -87,6 +89,33 @@ TEST(FramePipe, WhatCameBeforeTheEndIsStillThere) {
   EXPECT_FALSE(one.next());
   one.push("nobody hears");
   EXPECT_FALSE(one.has_backlog());
+}
+
+// A child that ends before it has read our last word resets the connection.
+TEST(FramePipe, WhatCameBeforeAResetIsStillThere) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  FramePipe one{UniqueFd(ends[0])};
+  {
+    FramePipe other{UniqueFd(ends[1])};
+    one.push("unread");
+    other.push("bye");
+  }
+  EXPECT_EQ(one.wait(), "bye");
+  EXPECT_EQ(one.wait(), std::nullopt);
+}
+
+TEST(FramePipe, WaitingEndsAtItsTimeAndBothSidesMayWaitWithMuchToSay) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  FramePipe one{UniqueFd(ends[0])};
+  FramePipe other{UniqueFd(ends[1])};
+  EXPECT_EQ(one.wait(FramePipe::Clock::now()), std::nullopt);
+  const std::string big(3'000'000, 'x');
+  other.push('w', big);
+  std::thread sender([&other] { other.push_all(); });
+  EXPECT_EQ(one.wait(FramePipe::Clock::now() + std::chrono::seconds(30)), "w" + big);
+  sender.join();
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/nccl/keeper_wire.h"
+#include "launcher/nccl/id_keeper_process.h"
 
 #include <gtest/gtest.h>
 
 namespace paddle_launch {
 namespace {
 
-TEST(KeeperWire, AnOrderComesOutAsItWentIn) {
+TEST(IdKeeperProcess, AnOrderComesOutAsItWentIn) {
   const auto order = unpack_order(pack_order({3, "eth0"}));
   ASSERT_TRUE(order);
   EXPECT_EQ(order->count, 3);
@@ -16,7 +16,7 @@ TEST(KeeperWire, AnOrderComesOutAsItWentIn) {
   EXPECT_FALSE(unpack_order("-1\neth0"));
 }
 
-TEST(KeeperWire, IdsMayHaveAnyByteInThem) {
+TEST(IdKeeperProcess, IdsMayHaveAnyByteInThem) {
   const NcclIds ids{{std::string(kNcclIdBytes, '\n'), std::string(kNcclIdBytes, '\0')},
                     22809,
                     "/opt/a b/libnccl.so.2"};
