@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/rendezvous/meeting_child.h"
 
-#include <sys/socket.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "launcher/os/frames.h"
 #include "launcher/rendezvous/bootstrap_plugin.h"
-#include "launcher/rendezvous/meeting_frames.h"
+#include "launcher/text/wire.h"
 
 namespace paddle_launch {
 namespace {
@@ -26,7 +27,8 @@ constexpr const char* kNotWanted = "-";
 
 class Attendant {
  public:
-  Attendant(int socket, const MeetingOrder& order) : socket_(socket), order_(order) {}
+  Attendant(UniqueFd socket, const MeetingOrder& order)
+      : launcher_(std::move(socket)), order_(order) {}
 
   void attend() {
     load_all();
@@ -174,14 +176,11 @@ class Attendant {
     plugin.close();
   }
 
+  // None: the launcher is gone.
   std::optional<MeetingFrame> hear() {
-    std::array<char, 65536> part{};
-    while (true) {
-      if (auto frame = heard_.next()) return frame;
-      const ssize_t count = read(socket_, part.data(), part.size());
-      if (count <= 0) return std::nullopt;  // the launcher is gone
-      heard_.feed({part.data(), static_cast<std::size_t>(count)});
-    }
+    const auto frame = launcher_.wait();
+    if (!frame) return std::nullopt;
+    return meeting_frame(*frame);
   }
 
   void doing(std::string what) {
@@ -189,19 +188,15 @@ class Attendant {
     say(MeetingWord::Doing, doing_);
   }
 
-  void note(const std::string& text) const { say(MeetingWord::Note, text); }
+  void note(const std::string& text) { say(MeetingWord::Note, text); }
 
-  void say(MeetingWord word, std::string_view bytes) const {
-    const std::string frame = frame_bytes(word, bytes);
-    std::string_view rest = frame;
-    while (!rest.empty()) {
-      const ssize_t count = send(socket_, rest.data(), rest.size(), MSG_NOSIGNAL);
-      if (count <= 0) return;
-      rest.remove_prefix(static_cast<std::size_t>(count));
-    }
+  // All of it at once: what comes next may be a call that takes long.
+  void say(MeetingWord word, std::string_view bytes) {
+    launcher_.push(word, bytes);
+    launcher_.push_all();
   }
 
-  int socket_;
+  FramePipe launcher_;
   const MeetingOrder& order_;
   Loaded outer_;  // everything is gathered through it
   Loaded inner_;  // MPI, which is opened inside it where there is something for it to carry
@@ -211,13 +206,34 @@ class Attendant {
   std::vector<std::string> reasons_;
   std::string why_not_mpi_;
   std::string doing_;
-  FrameReader heard_;
 };
+
+// MPI's libraries may read it; the user's keys are for rank 0.
+void take_stdin_away() {
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+}
 
 }  // namespace
 
-void attend_meeting(int socket, const MeetingOrder& order) {
-  Attendant attendant(socket, order);
+std::string pack_list(const std::vector<std::string>& list) {
+  WireWriter out;
+  out.varint(list.size());
+  for (const std::string& entry : list) out.text(entry);
+  return out.take();
+}
+
+std::optional<std::vector<std::string>> unpack_list(std::string_view bytes) {
+  WireReader in(bytes);
+  std::vector<std::string> list(in.count());
+  for (std::string& entry : list) entry = in.text(in.left());
+  if (!in.finished_well()) return std::nullopt;
+  return list;
+}
+
+void attend_meeting(UniqueFd socket, const MeetingOrder& order) {
+  take_stdin_away();
+  Attendant attendant(std::move(socket), order);
   try {
     attendant.attend();
   } catch (const std::exception& error) {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/rendezvous/task_meeting.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <utility>
@@ -19,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
-#include "launcher/os/check.h"
+#include "launcher/os/child.h"
 
 namespace paddle_launch {
 namespace {
@@ -36,8 +31,6 @@ void leave_to_the_child(int pmi) {
   if (pmi > STDERR_FILENO && fstat(pmi, &facts) == 0 && S_ISSOCK(facts.st_mode)) close(pmi);
 }
 
-void make_nonblocking(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
-
 }  // namespace
 
 TaskMeeting::TaskMeeting(EventLoop& loop, TaskMeetingSettings settings)
@@ -48,34 +41,25 @@ TaskMeeting::TaskMeeting(EventLoop& loop, TaskMeetingSettings settings)
       deadline_(loop),
       patience_(loop) {
   begin();
-  loop_.on_readable(socket_.get(), [this] { hear(); });
+  loop_.on_readable(meeting_.fd(), [this] { hear(); });
 }
 
 TaskMeeting::~TaskMeeting() {
-  loop_.forget(socket_.get());
+  loop_.forget(meeting_.fd());
   if (child_ <= 0) return;
   kill(child_, SIGKILL);
   waitpid(child_, nullptr, 0);
 }
 
-// Forked before the launcher has opened anything that a child must not keep. It does keep what
+// Made before the launcher has opened anything that a child must not keep. It does keep what
 // mpiexec gave us: MPICH speaks over an inherited descriptor.
 void TaskMeeting::begin() {
-  std::array<int, 2> ends{};
-  check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), "socketpair", "meeting");
-  socket_ = UniqueFd(ends[0]);
-  UniqueFd theirs(ends[1]);
-  make_nonblocking(socket_.get());
-  const pid_t parent = getpid();
-  child_ = check(fork(), "fork", "meeting child");
-  if (child_ != 0) return leave_to_the_child(settings_.pmi);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);
-  socket_.reset();
-  // MPI's libraries may read it; the user's keys are for rank 0.
-  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
-  attend_meeting(theirs.get(), settings_.order);
+  Child child =
+      start_child({.blocks_signals = false, .descriptors = ChildRecipe::Descriptors::All},
+                  [this](UniqueFd socket) { attend_meeting(std::move(socket), settings_.order); });
+  child_ = child.pid;
+  meeting_ = FramePipe(std::move(child.socket));
+  leave_to_the_child(settings_.pmi);
 }
 
 std::string TaskMeeting::where() const {
@@ -85,19 +69,11 @@ std::string TaskMeeting::where() const {
 }
 
 void TaskMeeting::hear() {
-  std::array<char, 65536> part{};
-  while (true) {
-    const ssize_t count = read(socket_.get(), part.data(), part.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == EAGAIN) break;
-    if (count <= 0) {
-      ended_ = true;
-      loop_.forget(socket_.get());
-      break;
-    }
-    heard_.feed({part.data(), static_cast<std::size_t>(count)});
+  if (!meeting_.receive()) {
+    ended_ = true;
+    loop_.forget(meeting_.fd());
   }
-  while (auto frame = heard_.next()) take(std::move(*frame));
+  while (const auto frame = meeting_.next()) take(meeting_frame(*frame));
 }
 
 void TaskMeeting::take(MeetingFrame frame) {
@@ -112,20 +88,10 @@ void TaskMeeting::take(MeetingFrame frame) {
   }
 }
 
+// The child reads as soon as it has answered; it has nothing else to do.
 void TaskMeeting::say(MeetingWord word, std::string_view bytes) {
-  const std::string frame = frame_bytes(word, bytes);
-  std::string_view rest = frame;
-  while (!rest.empty()) {
-    const ssize_t count = send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
-    if (count < 0 && errno == EAGAIN) {
-      // The child reads as soon as it has answered; it has nothing else to do.
-      pollfd ready{socket_.get(), POLLOUT, 0};
-      poll(&ready, 1, -1);
-      continue;
-    }
-    if (count <= 0) return;
-    rest.remove_prefix(static_cast<std::size_t>(count));
-  }
+  meeting_.push(word, bytes);
+  meeting_.push_all();
 }
 
 void TaskMeeting::give_up(const std::string& text, int status) {
@@ -161,7 +127,7 @@ void TaskMeeting::wait_for_answer() {
 void TaskMeeting::let_it_abort(const std::string& why) {
   settings_.error(fmt::format("{} could not meet the others: {}", where(), why));
   say(MeetingWord::Close, "");
-  pollfd ready{socket_.get(), POLLIN, 0};
+  pollfd ready{meeting_.fd(), POLLIN, 0};
   poll(&ready, 1, kForItsLastAct);
   throw AlreadyTold{};
 }

@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "launcher/os/event_loop.h"
-#include "launcher/os/unique_fd.h"
+#include "launcher/os/frames.h"
 #include "launcher/rendezvous/bootstrap_plugin.h"
 #include "launcher/rendezvous/meeting_child.h"
-#include "launcher/rendezvous/meeting_frames.h"
 
 namespace paddle_launch {
 
@@ -70,8 +69,7 @@ class TaskMeeting {
   TaskMeetingSettings settings_;
   EventLoop::Clock::time_point started_;
   pid_t child_ = -1;
-  UniqueFd socket_;
-  FrameReader heard_;
+  FramePipe meeting_;
   std::optional<MeetingFrame> answer_;
   std::optional<TaskNumber> number_;
   std::string doing_;
