@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "launcher/cli/choose_mode.h"
-#include "launcher/cli/cut_command_line.h"
 #include "launcher/cli/elastic_of_job.h"
 #include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/help_text.h"
@@ -18,7 +17,7 @@
 #include "launcher/cli/paddle_cloud.h"
 #include "launcher/cli/role_variables.h"
 #include "launcher/cli/servers_of_job.h"
-#include "launcher/cli/typed_options.h"
+#include "launcher/cli/typed_line.h"
 #include "launcher/cli/unused_options.h"
 #include "launcher/job/errors.h"
 
@@ -56,12 +55,10 @@ JobFrame frame_of_job(const Environment& env, GivenOptions& given, Remarks& rema
 }  // namespace
 
 std::optional<std::string> typed_report(const std::vector<std::string>& argv) try {
-  const CutCommandLine cut = cut_command_line(argv);
-  std::optional<std::string> file;
-  for (std::size_t i = 0; i + 1 < cut.own.size(); i += 2) {
-    if (cut.own[i] == "--report") file = cut.own[i + 1];
+  for (const TypedOption& typed : read_typed_line(argv).options) {
+    if (typed.name == "--report") return typed.values.back();
   }
-  return file;
+  return std::nullopt;
 } catch (const UsageError&) {
   return std::nullopt;
 }
@@ -69,19 +66,19 @@ std::optional<std::string> typed_report(const std::vector<std::string>& argv) tr
 CommandLine parse_command_line(const std::vector<std::string>& argv, const Environment& env,
                                bool started_together) {
   const std::string program = program_name(argv);
-  CutCommandLine cut = cut_command_line(argv);
-  if (cut.asks_full_help) return PrintAndExit{full_help(program)};
-  if (cut.asks_help) return PrintAndExit{everyday_help(program)};
-  if (cut.asks_version) return PrintAndExit{version_text()};
+  TypedLine line = read_typed_line(argv);
+  if (line.asks_full_help) return PrintAndExit{full_help(program)};
+  if (line.asks_help) return PrintAndExit{everyday_help(program)};
+  if (line.asks_version) return PrintAndExit{version_text()};
 
   Remarks remarks;
-  GivenOptions given = read_typed_options(cut.own, remarks.warnings);
-  if (cut.script.empty()) {
+  GivenOptions given = accept_typed(line.options, remarks.warnings);
+  if (line.script.empty()) {
     const GivenOption* const order = asked_order(given);
     if (order != nullptr) return order_of_options(*order, env, given);
     refuse_without_script(program);
   }
-  refuse_order_with_script(given, cut.script);
+  refuse_order_with_script(given, line.script);
   add_environment_defaults(env, given, remarks);
   add_elastic_variables(env, given, remarks);
   refuse_for_good(given);
@@ -96,7 +93,7 @@ CommandLine parse_command_line(const std::vector<std::string>& argv, const Envir
   ParsedCommandLine parsed;
   parsed.job = job_from_options(
       given, std::move(frame), env,
-      {std::move(cut.script), cut.is_module, std::move(cut.script_args), std::nullopt});
+      {std::move(line.script), line.is_module, std::move(line.script_args), std::nullopt});
   const bool cloud_names_nodes = in_cloud && parsed.job.ips_given;
   if (cloud_names_nodes) take_cloud_place(env, given, parsed.job, remarks);
   parsed.job.arguments = banner_arguments(given, parsed.job);

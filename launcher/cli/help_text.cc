@@ -20,14 +20,6 @@ constexpr std::size_t kWidth = 80;
 constexpr std::size_t kHelpColumn = 24;
 constexpr std::size_t kSummaryColumn = 30;
 
-constexpr std::pair<OptionGroup, std::string_view> kGroups[] = {
-    {OptionGroup::Base, "Base Parameters:"},
-    {OptionGroup::Collective, "Collective Parameters:"},
-    {OptionGroup::ParameterServer, "Parameter-Server Parameters:"},
-    {OptionGroup::Elastic, "Elastic Parameters:"},
-    {OptionGroup::Launcher, "Launcher Parameters:"},
-};
-
 constexpr std::pair<Everyday, std::string_view> kEverydayGroups[] = {
     {Everyday::Cards, "Cards and processes:"},
     {Everyday::Nodes, "Several nodes (type the same on each):"},
@@ -146,7 +138,7 @@ std::string full_help(std::string_view program) {
       "What follows the script goes to the script untouched. An option beats its "
       "environment variable, which beats the default.",
       0);
-  for (const auto& [group, title] : kGroups) {
+  for (const auto& [group, title] : option_groups()) {
     text += fmt::format("\n{}\n", title);
     for (const Option& option : all_options()) {
       if (option.group == group) text += full_entry(option);

@@ -230,9 +230,19 @@ constexpr Option kOptions[] = {
      "Print the plan and start nothing. --dry_run=json is for programs.", Everyday::Look},
 };
 
+constexpr OptionGroupTitle kGroups[] = {
+    {OptionGroup::Base, "Base Parameters:"},
+    {OptionGroup::Collective, "Collective Parameters:"},
+    {OptionGroup::ParameterServer, "Parameter-Server Parameters:"},
+    {OptionGroup::Elastic, "Elastic Parameters:"},
+    {OptionGroup::Launcher, "Launcher Parameters:"},
+};
+
 }  // namespace
 
 std::span<const Option> all_options() { return kOptions; }
+
+std::span<const OptionGroupTitle> option_groups() { return kGroups; }
 
 std::string_view key_of(const Option& option) {
   const std::string_view first = option.names.substr(0, option.names.find(','));

@@ -15,6 +15,11 @@ namespace paddle_launch {
 
 enum class OptionGroup { Base, Collective, ParameterServer, Elastic, Launcher };
 
+struct OptionGroupTitle {
+  OptionGroup group;
+  std::string_view title;
+};
+
 // Where an option stands on the page that --help shows. The others are in --help=all alone.
 enum class Everyday { No, Cards, Nodes, Servers, Elastic, Console, Look };
 
@@ -30,6 +35,7 @@ struct Option {
 };
 
 std::span<const Option> all_options();
+std::span<const OptionGroupTitle> option_groups();  // in the order of the enum
 
 std::string_view key_of(const Option& option);
 std::vector<std::string_view> names_of(const Option& option);

@@ -5,15 +5,16 @@
 #include <gtest/gtest.h>
 
 #include "launcher/cli/environment_defaults.h"
-#include "launcher/cli/typed_options.h"
+#include "launcher/cli/typed_line.h"
 #include "tests/unit/cli/parsing.h"
 
 namespace paddle_launch {
 namespace {
 
-Mode mode_of(const Words& name_value_pairs, const Environment& env = {}) {
+Mode mode_of(Words options, const Environment& env = {}) {
+  options.insert(options.begin(), "paddle-launch");
   Remarks remarks;
-  GivenOptions given = read_typed_options(name_value_pairs, remarks.warnings);
+  GivenOptions given = accept_typed(read_typed_line(options).options, remarks.warnings);
   add_environment_defaults(env, given, remarks);
   return choose_mode(given).mode;
 }

@@ -2,7 +2,7 @@
 // What is suggested for an option that does not exist.
 #include <gtest/gtest.h>
 
-#include "launcher/cli/cut_command_line.h"
+#include "launcher/cli/typed_line.h"
 #include "tests/unit/cli/parsing.h"
 
 namespace paddle_launch {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the launcher's words end and the script's begin.
-#include "launcher/cli/cut_command_line.h"
+#include "launcher/cli/typed_line.h"
 
 #include <gtest/gtest.h>
 
@@ -9,29 +9,38 @@
 namespace paddle_launch {
 namespace {
 
-CutCommandLine cut(Words words) {
+TypedLine cut(Words words) {
   words.insert(words.begin(), "paddle-launch");
-  return cut_command_line(words);
+  return read_typed_line(words);
 }
 
-TEST(CutCommandLine, TakesTheFirstWordThatIsNoOptionForTheScript) {
-  const CutCommandLine line = cut({"--gpus", "0,1", "--log_dir=out", "train.py", "--lr", "0.1"});
-  EXPECT_EQ(line.own, (Words{"--gpus", "0,1", "--log_dir", "out"}));
+// Name, value, name, value, …, in the table's order.
+Words own(const TypedLine& line) {
+  Words words;
+  for (const TypedOption& typed : line.options) {
+    for (const std::string& value : typed.values) words.insert(words.end(), {typed.name, value});
+  }
+  return words;
+}
+
+TEST(TypedLine, TakesTheFirstWordThatIsNoOptionForTheScript) {
+  const TypedLine line = cut({"--gpus", "0,1", "--log_dir=out", "train.py", "--lr", "0.1"});
+  EXPECT_EQ(own(line), (Words{"--log_dir", "out", "--gpus", "0,1"}));
   EXPECT_EQ(line.script, "train.py");
   EXPECT_EQ(line.script_args, (Words{"--lr", "0.1"}));
 }
 
-TEST(CutCommandLine, LeavesTheScriptsArgumentsUntouched) {
+TEST(TypedLine, LeavesTheScriptsArgumentsUntouched) {
   const Words args = {"--gpus", "2", "--help", "-m", "x", "a b", "", "--", "--nonsense=1"};
   Words words = {"train.py"};
   words.insert(words.end(), args.begin(), args.end());
-  const CutCommandLine line = cut(words);
+  const TypedLine line = cut(words);
   EXPECT_EQ(line.script_args, args);
-  EXPECT_TRUE(line.own.empty());
+  EXPECT_TRUE(line.options.empty());
   EXPECT_FALSE(line.asks_help);
 }
 
-TEST(CutCommandLine, SwallowsOneDoubleDashNextToTheScript) {
+TEST(TypedLine, SwallowsOneDoubleDashNextToTheScript) {
   EXPECT_EQ(cut({"--gpus=0", "--", "train.py", "x"}).script_args, Words{"x"});
   EXPECT_EQ(cut({"train.py", "--", "x"}).script_args, Words{"x"});
   EXPECT_EQ(cut({"--", "train.py", "--", "x"}).script_args, (Words{"--", "x"}));
@@ -39,36 +48,37 @@ TEST(CutCommandLine, SwallowsOneDoubleDashNextToTheScript) {
   EXPECT_EQ(cut({"train.py", "x", "--"}).script_args, (Words{"x", "--"}));
 }
 
-TEST(CutCommandLine, TakesAnyWordAfterADoubleDashForTheScript) {
+TEST(TypedLine, TakesAnyWordAfterADoubleDashForTheScript) {
   EXPECT_EQ(cut({"--", "-odd.py"}).script, "-odd.py");
   EXPECT_EQ(cut({"--"}).script, "");
 }
 
-TEST(CutCommandLine, GivesEverythingAfterAModuleToTheModule) {
-  const CutCommandLine line = cut({"--quiet", "-m", "package.train", "--", "--gpus", "1"});
+TEST(TypedLine, GivesEverythingAfterAModuleToTheModule) {
+  const TypedLine line = cut({"--quiet", "-m", "package.train", "--", "--gpus", "1"});
   EXPECT_TRUE(line.is_module);
   EXPECT_EQ(line.script, "package.train");
   EXPECT_EQ(line.script_args, (Words{"--", "--gpus", "1"}));
 }
 
-TEST(CutCommandLine, KeepsEmptyValuesAndEqualsSignsInValues) {
-  EXPECT_EQ(cut({"--servers=", "--job_id=a=b", "t"}).own,
-            (Words{"--servers", "", "--job_id", "a=b"}));
+TEST(TypedLine, KeepsEmptyValuesAndEqualsSignsInValues) {
+  EXPECT_EQ(own(cut({"--servers=", "--job_id=a=b", "t"})),
+            (Words{"--job_id", "a=b", "--servers", ""}));
+  EXPECT_EQ(own(cut({"--job_id=--quiet", "t"})), (Words{"--job_id", "--quiet"}));
 }
 
-TEST(CutCommandLine, TakesANegativeNumberForAValue) {
-  EXPECT_EQ(cut({"--rank", "-1", "train.py"}).own, (Words{"--rank", "-1"}));
+TEST(TypedLine, TakesANegativeNumberForAValue) {
+  EXPECT_EQ(own(cut({"--rank", "-1", "train.py"})), (Words{"--rank", "-1"}));
 }
 
-TEST(CutCommandLine, DoesNotFeedTheScriptToAnOptionThatStandsAlone) {
+TEST(TypedLine, DoesNotFeedTheScriptToAnOptionThatStandsAlone) {
   EXPECT_EQ(cut({"--dry_run", "json"}).script, "json");
   EXPECT_EQ(cut({"--quiet", "train.py"}).script, "train.py");
   EXPECT_EQ(cut({"--assume_gpus", "train.py"}).script, "train.py");
 }
 
-TEST(CutCommandLine, TakesALoneDashForTheScript) { EXPECT_EQ(cut({"-"}).script, "-"); }
+TEST(TypedLine, TakesALoneDashForTheScript) { EXPECT_EQ(cut({"-"}).script, "-"); }
 
-TEST(CutCommandLine, StopsAtHelpAndVersion) {
+TEST(TypedLine, StopsAtHelpAndVersion) {
   EXPECT_TRUE(cut({"--gpus", "0", "-h", "--nonsense"}).asks_help);
   EXPECT_TRUE(cut({"--help"}).asks_help);
   EXPECT_FALSE(cut({"--help", "all"}).asks_full_help);
@@ -76,14 +86,14 @@ TEST(CutCommandLine, StopsAtHelpAndVersion) {
   EXPECT_TRUE(cut({"--version", "--help"}).asks_version);
 }
 
-TEST(CutCommandLine, RefusesAnOptionWithoutItsValue) {
+TEST(TypedLine, RefusesAnOptionWithoutItsValue) {
   EXPECT_EQ(usage_error_of({"--gpus"}),
             "--gpus needs a value, and the command line ends after it: write --gpus=CARDS");
   EXPECT_EQ(usage_error_of({"--gpus", "--log_dir", "x", "train.py"}),
             "--gpus needs a value, and --log_dir follows it: write --gpus=CARDS");
 }
 
-TEST(CutCommandLine, RefusesAValueWhereNoneIsTaken) {
+TEST(TypedLine, RefusesAValueWhereNoneIsTaken) {
   EXPECT_EQ(usage_error_of({"--quiet=1", "train.py"}),
             "--quiet=1: --quiet takes no value; write --quiet alone, or leave it out");
   EXPECT_NE(usage_error_of({"--version=1"}).find("--version is not written with"),
@@ -94,14 +104,21 @@ TEST(CutCommandLine, RefusesAValueWhereNoneIsTaken) {
   }
 }
 
-TEST(CutCommandLine, RefusesAModuleOptionWithoutAModule) {
+TEST(TypedLine, RefusesAModuleOptionWithoutAModule) {
   for (const Words& words : {Words{"-m"}, Words{"-m", "--gpus"}, Words{"-m", ""}}) {
     EXPECT_NE(usage_error_of(words).find("-m needs the name of a Python module"),
               std::string::npos);
   }
 }
 
-TEST(CutCommandLine, RefusesAnEmptyScript) {
+TEST(TypedLine, RefusesLettersBehindAShortOption) {
+  for (const char* const word : {"-hx", "-mpackage.train", "---quiet", "-5"}) {
+    EXPECT_EQ(usage_error_of({word, "x"}).find(std::string(word) + " is not an option"), 0U);
+  }
+  EXPECT_NE(usage_error_of({"-m=train"}).find("-m is not written with"), std::string::npos);
+}
+
+TEST(TypedLine, RefusesAnEmptyScript) {
   EXPECT_NE(usage_error_of({""}).find("training_script is an empty word"), std::string::npos);
 }
 
