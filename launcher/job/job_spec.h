@@ -39,6 +39,9 @@ struct RestartSpec {
 // A trainer that exits with it asks to be started again, as in Paddle.
 constexpr int kStartMeAgain = 102;
 
+// --log_dir: a directory of its own for each job, below kParentOfNamedLogs.
+constexpr std::string_view kNamedLogs = "auto";
+
 // The etcd server where the nodes of an elastic job meet.
 struct EtcdSpec {
   std::vector<std::string> endpoints{};  // "host:port", tried in turn

@@ -11,6 +11,9 @@ namespace paddle_launch {
 
 constexpr std::size_t kNcclIdBytes = 128;
 
+// Whoever knows an id can check in with it: it is not shown.
+constexpr const char* kNcclIdVariable = "PADDLE_LAUNCH_NCCL_ID";
+
 struct NcclIds {
   std::vector<std::string> ids{};  // raw bytes, kNcclIdBytes each
   int version = 0;                 // what ncclGetVersion said where they were made: 22809 is 2.28.9

@@ -135,4 +135,25 @@ struct ProcessPlan {
   bool operator==(const ProcessPlan&) const = default;
 };
 
+struct StoreRelayPlace {
+  std::string host;  // the others connect to here,
+  int port = 0;      // on this port
+  int store_port = 0;
+};
+
+// All that one pod needs to know for a round, whatever the mode of the job.
+struct PodPlan {
+  ProcessPlan processes{};
+  std::string log_dir{};             // absolute; empty: there are no logs
+  std::vector<EnvVar> backup_env{};  // goes into the file backup_path, when that is not empty
+  std::string backup_path{};
+  std::string endpoints_log{};           // what that file is to say
+  bool first_on_node = true;             // of several pods of a node, one writes what they share
+  std::optional<CardKind> card_kind{};   // none: CPU
+  std::string hosts{};                   // of all nodes, with commas; only where there are several
+  std::optional<ServerWorld> servers{};  // in a job with parameter servers, whose pods keep step
+  // Rank 0 is here, and its store is behind our relay.
+  std::optional<StoreRelayPlace> store_relay{};
+};
+
 }  // namespace paddle_launch

@@ -9,7 +9,6 @@
 
 namespace paddle_launch {
 
-constexpr const char* kNcclIdVariable = "PADDLE_LAUNCH_NCCL_ID";
 constexpr const char* kNcclVersionVariable = "PADDLE_LAUNCH_NCCL_VERSION";
 
 // One for each 256 ranks: from there on NCCL staggers the ranks that check in at one address.

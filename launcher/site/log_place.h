@@ -16,7 +16,6 @@ void prepare_log_directory(const std::string& directory);
 
 // --log_dir=auto: a directory for each job, below `log`, with the link `latest` beside it.
 
-constexpr std::string_view kNamedLogs = "auto";
 constexpr std::string_view kParentOfNamedLogs = "log";
 
 // "20220817-130502-train": when it was started, and what.

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "launcher/os/event_loop.h"
-#include "launcher/plan/pod_plan.h"
+#include "launcher/job/plan.h"
 #include "launcher/run/store_relay.h"
 #include "launcher/tell/voice.h"
 

@@ -14,7 +14,6 @@
 #include "launcher/site/machine.h"
 #include "launcher/site/offer.h"
 #include "launcher/steps/company.h"
-#include "launcher/steps/opening.h"
 #include "launcher/steps/round.h"
 #include "launcher/steps/rounds.h"
 

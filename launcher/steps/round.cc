@@ -27,7 +27,7 @@
 #include "launcher/steps/aftermath.h"
 #include "launcher/steps/keeping_step.h"
 #include "launcher/steps/open_store_relay.h"
-#include "launcher/steps/opening.h"
+#include "launcher/tell/banner.h"
 #include "launcher/tell/job_report.h"
 #include "launcher/tell/log_lines.h"
 #include "launcher/tell/voice.h"
@@ -266,9 +266,12 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
               processes.nodes,
               [&](const OpenedLogs& logs) {
                 ties.rounds.is_running = true;
-                OpeningRemarks said = remarks;
-                said.add_warnings(logs.warnings);
-                open_the_console(voice, job, env, plan, said, ties.rounds);
+                const bool is_first = ties.rounds.told.empty();
+                if (is_first) introduce_job(voice, job, plan, env);
+                for (const std::string& text : remarks.warnings) voice.warning(text);
+                for (const std::string& text : logs.warnings) voice.warning(text);
+                for (const std::string& text : remarks.notices) voice.info(text);
+                if (!is_first) voice.info(round_begins_line(processes));
                 console.follow(logs.begins);
               },
               store_relay.get()};

@@ -3,16 +3,18 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "launcher/channel/session.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
+#include "launcher/job/plan.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/inherited.h"
 #include "launcher/os/signals.h"
-#include "launcher/plan/pod_plan.h"
 #include "launcher/site/machine.h"
-#include "launcher/steps/opening.h"
 #include "launcher/steps/rounds.h"
 
 namespace paddle_launch {
@@ -28,6 +30,15 @@ struct JobTies {
   bool scheduler_signals_workers = false;  // as Slurm does
   Rounds& rounds;
   std::chrono::milliseconds grace{0};
+};
+
+struct OpeningRemarks {
+  std::vector<std::string> notices;
+  std::vector<std::string> warnings;
+
+  void add_warnings(const std::vector<std::string>& more) {
+    warnings.insert(warnings.end(), more.begin(), more.end());
+  }
 };
 
 struct RoundEnd {

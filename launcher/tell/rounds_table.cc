@@ -30,6 +30,10 @@ std::string how_it_ended(const StopCause& cause) {
   return cause.kind == Kind::Completed ? "completed" : one_line(cause.text);
 }
 
+std::string counted(std::size_t number, std::string_view thing, std::string_view ending) {
+  return fmt::format("{} {}{}", number, thing, number == 1 ? "" : ending);
+}
+
 }  // namespace
 
 void add_round(std::vector<ToldRound>& rounds, ToldRound ended) {
@@ -45,6 +49,13 @@ std::string short_span(std::chrono::milliseconds span) {
   const auto tenths = (span.count() + 50) / 100;
   if (tenths % 10 == 0) return fmt::format("{} s", tenths / 10);
   return fmt::format("{}.{} s", tenths / 10, tenths % 10);
+}
+
+std::string round_begins_line(const ProcessPlan& plan) {
+  return fmt::format("round {} begins: {} here, {} on {} in all", plan.round,
+                     counted(plan.processes.size(), "process", "es"),
+                     counted(static_cast<std::size_t>(plan.world_size), "trainer", "s"),
+                     counted(static_cast<std::size_t>(plan.nodes), "node", "s"));
 }
 
 std::string next_round_line(const ToldRound& ended, const NextRound& next, int most_restarts) {

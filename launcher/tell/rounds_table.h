@@ -8,6 +8,7 @@
 
 #include "launcher/job/ending.h"
 #include "launcher/job/job_spec.h"
+#include "launcher/job/plan.h"
 
 namespace paddle_launch {
 
@@ -23,6 +24,9 @@ struct ToldRound {
 
 // Of a job that is started again for weeks only the first rounds and the last ones are kept.
 void add_round(std::vector<ToldRound>& rounds, ToldRound ended);
+
+// "round 1 begins: 8 processes here, 16 trainers on 2 nodes in all".
+std::string round_begins_line(const ProcessPlan& plan);
 
 // "round 0 failed: rank 3 failed: exit code 7; starting again in 1 s (restart 1 of 3)". For other
 // kinds of causes: "round 2 ended: node 10.0.0.4 joined; …".
