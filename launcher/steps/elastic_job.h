@@ -13,9 +13,9 @@
 #include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/elastic.h"
 #include "launcher/rendezvous/elastic_watch.h"
+#include "launcher/run/announcer.h"
 #include "launcher/site/machine.h"
 #include "launcher/site/own_node.h"
-#include "launcher/steps/announcer.h"
 #include "launcher/steps/next_meeting.h"
 #include "launcher/steps/rounds.h"
 

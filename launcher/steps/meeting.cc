@@ -14,8 +14,8 @@
 #include "launcher/rendezvous/scheduler.h"
 #include "launcher/rendezvous/solo.h"
 #include "launcher/rendezvous/tcp.h"
+#include "launcher/run/announcer.h"
 #include "launcher/run/own_words.h"
-#include "launcher/steps/announcer.h"
 #include "launcher/tell/waiting.h"
 #include "launcher/text/ipv4.h"
 

@@ -11,7 +11,7 @@
 #include "launcher/rendezvous/gathering.h"
 #include "launcher/rendezvous/joining.h"
 #include "launcher/rendezvous/solo.h"
-#include "launcher/steps/announcer.h"
+#include "launcher/run/announcer.h"
 #include "launcher/tell/waiting.h"
 
 namespace paddle_launch {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/steps/announcer.h"
+#include "launcher/run/announcer.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
