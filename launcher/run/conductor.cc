@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "launcher/site/port_users.h"
+
 namespace paddle_launch {
 namespace {
 
@@ -17,13 +19,57 @@ constexpr std::chrono::seconds kWorthAWord{2};
 constexpr std::chrono::seconds kBetweenWords{10};
 constexpr std::size_t kMostNamed = 6;
 
+// By their ports: servers of this pod that others look for elsewhere than on their own machine.
+std::map<int, const RoleProcess*> servers_for_others(const ServerWorld& world) {
+  std::map<int, const RoleProcess*> servers;
+  for (const RoleProcess& server : world.servers) {
+    const bool is_local = server.host.starts_with("127.") || server.host == "localhost";
+    if (server.pod == world.my_pod && world.nodes > 1 && !is_local) servers[server.port] = &server;
+  }
+  return servers;
+}
+
 }  // namespace
 
+ConductorSettings conductor_settings(const ServerWorld& world, const ServerSpec& spec) {
+  ConductorSettings settings{.pod = static_cast<int>(world.my_pod),
+                             .start_at_once = spec.with_gloo == "1" || spec.with_gloo == "2",
+                             .server_wait = spec.server_wait};
+  for (const RoleProcess& server : world.servers) {
+    settings.all_servers.push_back(server.endpoint());
+    if (server.pod != world.my_pod) continue;
+    settings.own_servers.push_back(server.name.index);
+    settings.own_ports.push_back(server.port);
+  }
+  for (const RoleProcess& worker : world.workers) {
+    settings.pods_with_workers.insert(static_cast<int>(worker.pod));
+  }
+  return settings;
+}
+
+ListeningPorts look_for_servers(const ServerWorld& world,
+                                std::function<void(const std::string&)> warn) {
+  return [servers = servers_for_others(world),
+          warn = std::move(warn)](const std::vector<int>& wanted) {
+    std::set<int> found = listening_ports(wanted);
+    if (found.empty() || servers.empty()) return found;
+    for (const int port : ports_on_loopback_alone(found)) {
+      const auto server = servers.find(port);
+      if (server == servers.end()) continue;
+      warn(fmt::format(
+          "server {} ({}) listens where only this machine reaches it: {} is a loopback address in "
+          "/etc/hosts here; name its address in the list, or correct /etc/hosts",
+          server->second->name.index, server->second->endpoint(), server->second->host));
+    }
+    return found;
+  };
+}
+
 Conductor::Conductor(EventLoop& loop, Session& channel, ConductorSettings settings,
-                     ConductorNews news, ListeningPorts probe)
+                     Observer& observer, ListeningPorts probe)
     : channel_(channel),
       settings_(std::move(settings)),
-      news_(std::move(news)),
+      observer_(observer),
       probe_(std::move(probe)),
       next_look_(loop),
       progress_(loop),
@@ -47,10 +93,10 @@ void Conductor::begin() {
   act();
 }
 
-void Conductor::take(int node, const Message& message) {
+void Conductor::on_message(int node, const Message& message) {
   if (channel_.is_hub()) {
     if (const auto* ready = std::get_if<ServersListenMessage>(&message)) {
-      take_ready(ready->servers, ready->are_silent);
+      note_ready(ready->servers, ready->are_silent);
     }
     if (std::holds_alternative<WorkersDoneMessage>(message)) still_working_.erase(node);
   } else {
@@ -125,7 +171,7 @@ void Conductor::give_up_on_silent() {
 
 void Conductor::tell_who_is_silent(const std::set<int>& silent) const {
   const bool several = silent.size() > 1;
-  news_.tell(fmt::format(
+  observer_.on_progress(fmt::format(
       "{} {} not listen after {:g} s; the workers start without {} (--server_wait)",
       names_of(silent), several ? "do" : "does",
       std::chrono::duration<double>(settings_.server_wait).count(), several ? "them" : "it"));
@@ -142,20 +188,20 @@ void Conductor::count_as_ready(const std::vector<int>& servers, bool are_silent)
   for (const int server : servers) not_listening_.erase(server);
   if (not_listening_.empty()) next_look_.stop();
   if (channel_.is_hub()) {
-    take_ready(servers, are_silent);
+    note_ready(servers, are_silent);
   } else {
     channel_.tell(ServersListenMessage{servers, are_silent});
   }
 }
 
-void Conductor::take_ready(const std::vector<int>& servers, bool are_silent) {
+void Conductor::note_ready(const std::vector<int>& servers, bool are_silent) {
   for (const int server : servers) {
     if (not_ready_.erase(server) > 0 && are_silent) silent_.insert(server);
   }
 }
 
 void Conductor::tell_progress() {
-  news_.tell("waiting for servers to listen: " + names_of(not_ready_));
+  observer_.on_progress("waiting for servers to listen: " + names_of(not_ready_));
   progress_.set(kBetweenWords, [this] { tell_progress(); });
 }
 
@@ -174,13 +220,13 @@ void Conductor::start_workers() {
   progress_.stop();
   if (!silent_.empty()) tell_who_is_silent(silent_);
   if (channel_.is_hub()) channel_.tell(StartWorkersMessage{});
-  if (!pod_ended_) news_.start_workers();
+  if (!pod_ended_) observer_.start_workers();
 }
 
 void Conductor::stop_servers() {
   channel_.work_is_done();
   if (channel_.is_hub()) channel_.tell(StopServersMessage{});
-  if (!pod_ended_) news_.stop_servers();
+  if (!pod_ended_) observer_.stop_servers();
 }
 
 std::string Conductor::names_of(const std::set<int>& servers) const {

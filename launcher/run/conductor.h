@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "launcher/channel/session.h"
+#include "launcher/job/job_spec.h"
+#include "launcher/job/plan.h"
 #include "launcher/os/event_loop.h"
 
 namespace paddle_launch {
@@ -30,23 +32,34 @@ struct ConductorSettings {
   std::chrono::milliseconds server_wait{10'000};
 };
 
-struct ConductorNews {
-  std::function<void()> start_workers;  // once at most, as the next
-  std::function<void()> stop_servers;
-  std::function<void(const std::string& line)> tell;
-};
+ConductorSettings conductor_settings(const ServerWorld& world, const ServerSpec& spec);
+
+// Looks which servers of this pod listen. Warns of one that the other nodes cannot reach.
+ListeningPorts look_for_servers(const ServerWorld& world,
+                                std::function<void(const std::string&)> warn);
 
 class Conductor {
  public:
-  Conductor(EventLoop& loop, Session& channel, ConductorSettings settings, ConductorNews news,
+  // Whoever has the processes of this pod.
+  class Observer {
+   public:
+    virtual void start_workers() = 0;  // once at most, as the next
+    virtual void stop_servers() = 0;
+    virtual void on_progress(const std::string& line) = 0;
+
+   protected:
+    ~Observer() = default;
+  };
+
+  Conductor(EventLoop& loop, Session& channel, ConductorSettings settings, Observer& observer,
             ListeningPorts probe);
   Conductor(const Conductor&) = delete;
   Conductor& operator=(const Conductor&) = delete;
 
   // The servers of this pod are started. What was taken before has its effect now.
   void begin();
-  // As RoundEvents::on_message().
-  void take(int node, const Message& message);
+  // What a pod tells those of its job, or one of them.
+  void on_message(int node, const Message& message);
 
   // This process of the plan has exited with 0: nobody waits until it listens.
   void ended_well(int process);
@@ -69,7 +82,7 @@ class Conductor {
   void stop_waiting_for_listeners();
   void give_up_on_silent();
   void count_as_ready(const std::vector<int>& servers, bool are_silent = false);
-  void take_ready(const std::vector<int>& servers, bool are_silent);
+  void note_ready(const std::vector<int>& servers, bool are_silent);
   void tell_progress();
   void act();
   void start_workers();
@@ -78,7 +91,7 @@ class Conductor {
 
   Session& channel_;
   ConductorSettings settings_;
-  ConductorNews news_;
+  Observer& observer_;
   ListeningPorts probe_;
   Alarm next_look_;
   Alarm progress_;

@@ -149,7 +149,7 @@ void StageEvents::on_kill() {
 }
 
 void StageEvents::on_message(int node, const Message& message) {
-  if (stage_.conductor != nullptr) stage_.conductor->take(node, message);
+  if (stage_.conductor != nullptr) stage_.conductor->on_message(node, message);
 }
 
 void StageEvents::on_reason_to_stop(const StopCause& cause) {
@@ -157,17 +157,15 @@ void StageEvents::on_reason_to_stop(const StopCause& cause) {
   if (stage_.supervisor != nullptr) stage_.supervisor->stop_because(cause);
 }
 
-ConductorNews conductor_news(Stage& stage) {
-  return {.start_workers =
-              [&stage] {
-                if (stage.supervisor != nullptr) stage.supervisor->start_rest();
-              },
-          .stop_servers =
-              [&stage] {
-                if (stage.supervisor != nullptr) stage.supervisor->job_completed();
-              },
-          .tell = [&stage](const std::string& line) { stage.voice.info(line); }};
+void ConductedStage::start_workers() {
+  if (stage_.supervisor != nullptr) stage_.supervisor->start_rest();
 }
+
+void ConductedStage::stop_servers() {
+  if (stage_.supervisor != nullptr) stage_.supervisor->job_completed();
+}
+
+void ConductedStage::on_progress(const std::string& line) { stage_.voice.info(line); }
 
 RoundResult supervise(Stage& stage, StageEvents& events, StopPolicy policy,
                       std::chrono::milliseconds patience) {

@@ -66,7 +66,16 @@ class StageEvents final : public RoundPolicy, public RoundWatch::Listener {
 };
 
 // What a conductor of this stage does with the processes, while there are any.
-ConductorNews conductor_news(Stage& stage);
+class ConductedStage final : public Conductor::Observer {
+ public:
+  explicit ConductedStage(Stage& stage) : stage_(stage) {}
+  void start_workers() override;
+  void stop_servers() override;
+  void on_progress(const std::string& line) override;
+
+ private:
+  Stage& stage_;
+};
 
 // `patience`: how long this pod's own processes may take to end where the launcher has failed.
 RoundResult supervise(Stage& stage, StageEvents& events, StopPolicy policy,

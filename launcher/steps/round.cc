@@ -25,7 +25,6 @@
 #include "launcher/site/named_files.h"
 #include "launcher/steps/acts.h"
 #include "launcher/steps/aftermath.h"
-#include "launcher/steps/keeping_step.h"
 #include "launcher/steps/open_store_relay.h"
 #include "launcher/tell/banner.h"
 #include "launcher/tell/job_report.h"
@@ -276,11 +275,12 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
               },
               store_relay.get()};
   std::optional<Conductor> conductor;
+  ConductedStage conducted(stage);
   if (plan.servers) {
     conductor.emplace(ties.loop, ties.channel, conductor_settings(*plan.servers, *job.servers),
-                      conductor_news(stage),
-                      look_for_servers(*plan.servers,
-                                       [&voice](const std::string& text) { voice.warning(text); }));
+                      conducted, look_for_servers(*plan.servers, [&voice](const std::string& text) {
+                        voice.warning(text);
+                      }));
     stage.conductor = &*conductor;
   }
   return see_through(

@@ -39,20 +39,19 @@ class ListeningSession final : public FakeSession {
   Lines& heard_;
 };
 
-class Conducting : public testing::Test {
+class Conducting : public testing::Test, public Conductor::Observer {
  protected:
   void make(bool hub, ConductorSettings settings) {
     session_.emplace(hub, heard_);
-    conductor_.emplace(
-        loop_, *session_, std::move(settings),
-        ConductorNews{.start_workers = [this] { heard_.emplace_back("start"); },
-                      .stop_servers = [this] { heard_.emplace_back("stop"); },
-                      .tell = [this](const std::string& line) { heard_.push_back("say " + line); }},
-        [this](const std::vector<int>&) {
-          ++looks_;
-          return listening_;
-        });
+    conductor_.emplace(loop_, *session_, std::move(settings), *this,
+                       [this](const std::vector<int>&) {
+                         ++looks_;
+                         return listening_;
+                       });
   }
+  void start_workers() override { heard_.emplace_back("start"); }
+  void stop_servers() override { heard_.emplace_back("stop"); }
+  void on_progress(const std::string& line) override { heard_.push_back("say " + line); }
   // Two servers here, a third elsewhere; workers in pods 0 and 1.
   static ConductorSettings two_of_three() {
     return {.own_servers = {0, 1},
@@ -97,20 +96,20 @@ TEST_F(Conducting, TheHubWaitsForTheServersAndWorkersOfAll) {
   listening_ = {6170, 6171};
   conductor_->begin();
   EXPECT_EQ(heard(), Lines{});
-  conductor_->take(1, ServersListenMessage{{2}});
-  conductor_->take(1, ServersListenMessage{{2}});
+  conductor_->on_message(1, ServersListenMessage{{2}});
+  conductor_->on_message(1, ServersListenMessage{{2}});
   EXPECT_EQ(heard(), (Lines{"tell start", "start"}));
   conductor_->workers_done();
   EXPECT_EQ(heard(), Lines{});
-  conductor_->take(1, WorkersDoneMessage{});
-  conductor_->take(1, WorkersDoneMessage{});
+  conductor_->on_message(1, WorkersDoneMessage{});
+  conductor_->on_message(1, WorkersDoneMessage{});
   EXPECT_EQ(heard(), (Lines{"work is done", "tell stop", "stop"}));
 }
 
 TEST_F(Conducting, WhatComesEarlyIsKept) {
   make(true, two_of_three());
-  conductor_->take(1, WorkersDoneMessage{});
-  conductor_->take(1, ServersListenMessage{{0, 1, 2, 77}});
+  conductor_->on_message(1, WorkersDoneMessage{});
+  conductor_->on_message(1, ServersListenMessage{{0, 1, 2, 77}});
   EXPECT_EQ(heard(), Lines{});
   conductor_->begin();
   EXPECT_EQ(heard(), (Lines{"tell start", "start"}));
@@ -128,19 +127,19 @@ TEST_F(Conducting, AMemberTellsTheHubAndObeysIt) {
   listening_ = {6170, 6171};
   wait(milliseconds(60));
   EXPECT_EQ(heard(), Lines{"tell listen 0"});
-  conductor_->take(0, StartWorkersMessage{});
-  conductor_->take(0, StartWorkersMessage{});
+  conductor_->on_message(0, StartWorkersMessage{});
+  conductor_->on_message(0, StartWorkersMessage{});
   EXPECT_EQ(heard(), Lines{"start"});
   conductor_->workers_done();
   EXPECT_EQ(heard(), Lines{"tell done"});
-  conductor_->take(0, StopServersMessage{});
-  conductor_->take(0, StopServersMessage{});
+  conductor_->on_message(0, StopServersMessage{});
+  conductor_->on_message(0, StopServersMessage{});
   EXPECT_EQ(heard(), (Lines{"work is done", "stop"}));
 }
 
 TEST_F(Conducting, AMemberWithoutServersHasNothingToTell) {
   make(false, {.all_servers = {"10.0.0.1:6170"}, .pods_with_workers = {0, 1}, .pod = 1});
-  conductor_->take(0, StartWorkersMessage{});
+  conductor_->on_message(0, StartWorkersMessage{});
   EXPECT_EQ(heard(), Lines{}) << "not before begin()";
   conductor_->begin();
   EXPECT_EQ(heard(), Lines{"start"});
@@ -166,7 +165,7 @@ TEST_F(Conducting, TheHubTellsOfAllSilentServersWhenWorkersStart) {
   make(true, settings);
   listening_ = {6170};
   conductor_->begin();
-  conductor_->take(1, ServersListenMessage{{2, 77}, true});
+  conductor_->on_message(1, ServersListenMessage{{2, 77}, true});
   EXPECT_EQ(heard(), Lines{});
   wait(milliseconds(60));
   EXPECT_EQ(heard(), (Lines{"say server 1 (10.0.0.1:6171), server 2 (10.0.0.2:6170) do not listen "
@@ -208,10 +207,10 @@ TEST_F(Conducting, WhenItsOwnProcessesAreGoneTheHubStillTellsTheOthers) {
   make(true, two_of_three());
   conductor_->begin();
   conductor_->pod_ended();
-  conductor_->take(1, ServersListenMessage{{2}});
+  conductor_->on_message(1, ServersListenMessage{{2}});
   EXPECT_EQ(heard(), Lines{"tell start"});
-  conductor_->take(0, WorkersDoneMessage{});
-  conductor_->take(1, WorkersDoneMessage{});
+  conductor_->on_message(0, WorkersDoneMessage{});
+  conductor_->on_message(1, WorkersDoneMessage{});
   EXPECT_EQ(heard(), (Lines{"work is done", "tell stop"}));
 }
 
@@ -221,9 +220,9 @@ TEST_F(Conducting, NothingBeginsOnceTheJobStops) {
   make(true, settings);
   conductor_->begin();
   conductor_->job_stops();
-  conductor_->take(1, ServersListenMessage{{0, 1, 2}});
+  conductor_->on_message(1, ServersListenMessage{{0, 1, 2}});
   conductor_->workers_done();
-  conductor_->take(1, WorkersDoneMessage{});
+  conductor_->on_message(1, WorkersDoneMessage{});
   wait(milliseconds(60));
   EXPECT_EQ(heard(), Lines{});
 }
@@ -240,7 +239,7 @@ TEST_F(Conducting, TheHubNamesTheFirstFewWhoDoNotListenYet) {
   for (int i = 0; i < 9; ++i) settings.all_servers.push_back("n" + std::to_string(i) + ":1");
   make(true, settings);
   conductor_->begin();
-  conductor_->take(1, ServersListenMessage{{0}});
+  conductor_->on_message(1, ServersListenMessage{{0}});
   wait(milliseconds(2100));
   EXPECT_EQ(heard(), Lines{"say waiting for servers to listen: server 1 (n1:1), server 2 (n2:1), "
                            "server 3 (n3:1), server 4 (n4:1), server 5 (n5:1), server 6 (n6:1), "
