@@ -212,12 +212,12 @@ void fields(Wire& wire, Of<Wire, FailureRecord>& failure) {
 }
 
 template <typename Wire>
-void fields(Wire& wire, Of<Wire, Suspicion>& suspicion) {
-  wire.one_of(suspicion.role, Role::HeterWorker);
-  wire.number(suspicion.rank, kRanks);
-  wire.text(suspicion.node, kText);
-  wire.text(suspicion.log_path, kText);
-  wire.text(suspicion.log_excerpt, kLogEnd);
+void fields(Wire& wire, Of<Wire, RootCauseHint>& hint) {
+  wire.one_of(hint.role, Role::HeterWorker);
+  wire.number(hint.rank, kRanks);
+  wire.text(hint.node, kText);
+  wire.text(hint.log_path, kText);
+  wire.text(hint.log_excerpt, kLogEnd);
 }
 
 template <typename Wire>
@@ -225,9 +225,9 @@ void fields(Wire& wire, Of<Wire, PodEnding>& ending) {
   fields(wire, ending.own);
   wire.list(ending.failures, kMostFailures);
   wire.names(ending.stopped);
-  wire.maybe(ending.confession, [&](auto& confession) { fields(wire, confession); });
-  wire.flag(ending.first_is_echo);
-  wire.flag(ending.all_are_echoes);
+  wire.maybe(ending.own_error, [&](auto& own_error) { fields(wire, own_error); });
+  wire.flag(ending.first_is_secondary);
+  wire.flag(ending.all_are_secondary);
   wire.flag(ending.asked_to_end);
 }
 
@@ -239,7 +239,7 @@ void fields(Wire& wire, Of<Wire, JobVerdict>& verdict) {
   wire.names(verdict.same);
   wire.names(verdict.stopped);
   wire.list(verdict.failures, kMostFailures);
-  wire.maybe(verdict.suspicion, [&](auto& suspicion) { fields(wire, suspicion); });
+  wire.maybe(verdict.hint, [&](auto& hint) { fields(wire, hint); });
   wire.texts(verdict.silent, kText);
   wire.number(verdict.asked_to_end, kRanks);
   wire.maybe(verdict.next, [&](auto& next) { fields(wire, next); });

@@ -222,7 +222,7 @@ void HubSession::decide_now() {
 // others learn who was first.
 void HubSession::send_verdict(const JobVerdict& verdict) {
   VerdictMessage brief{verdict};
-  brief.verdict.suspicion.reset();
+  brief.verdict.hint.reset();
   std::vector<FailureRecord>& failures = brief.verdict.failures;
   if (failures.size() > 1) failures.erase(failures.begin() + 1, failures.end());
   for (FailureRecord& first : failures) first.log_excerpt.clear();

@@ -111,17 +111,17 @@ std::vector<ProcessName> failed_like_the_first(const std::vector<FailureRecord>&
 
 // A trainer that raises an exception closes its connections before it has ended, so a neighbour on
 // another node may be dead first. The logs know better.
-std::optional<Suspicion> suspicion(const std::vector<PodAccount>& pods, int first_node) {
+std::optional<RootCauseHint> root_cause_hint(const std::vector<PodAccount>& pods, int first_node) {
   const std::optional<PodEnding>& first = pods.at(static_cast<std::size_t>(first_node)).ending;
   if (!first || first->failures.empty()) return std::nullopt;
-  if (first->confession && first->confession->name() != first->failures.front().name()) {
-    return first->confession;
+  if (first->own_error && first->own_error->name() != first->failures.front().name()) {
+    return first->own_error;
   }
-  if (!first->first_is_echo) return std::nullopt;
+  if (!first->first_is_secondary) return std::nullopt;
   for (const PodAccount& pod : pods) {
-    if (pod.ending && pod.ending->confession &&
-        pod.ending->confession->name() != first->failures.front().name()) {
-      return pod.ending->confession;
+    if (pod.ending && pod.ending->own_error &&
+        pod.ending->own_error->name() != first->failures.front().name()) {
+      return pod.ending->own_error;
     }
   }
   return std::nullopt;
@@ -150,15 +150,15 @@ bool was_asked_to_end(const PodAccount& pod) {
 
 bool has_failures(const PodAccount& pod) { return pod.ending && !pod.ending->failures.empty(); }
 
-// Whoever only complains has failed where nobody has a reason of its own. Where somebody has, on
-// whichever node, it was stopped; the first cause alone stays what it is.
-std::vector<PodAccount> with_echoes_stopped(std::vector<PodAccount> pods, int first_node) {
+// Whoever only lost a neighbour has failed where nobody has a reason of its own. Where somebody
+// has, on whichever node, it was stopped; the first cause alone stays what it is.
+std::vector<PodAccount> with_secondary_stopped(std::vector<PodAccount> pods, int first_node) {
   for (std::size_t node = 0; node < pods.size(); ++node) {
-    if (!has_failures(pods[node]) || !pods[node].ending->all_are_echoes) continue;
+    if (!has_failures(pods[node]) || !pods[node].ending->all_are_secondary) continue;
     std::vector<FailureRecord>& failures = pods[node].ending->failures;
     const long kept = static_cast<int>(node) == first_node ? 1 : 0;
-    for (auto echo = failures.begin() + kept; echo != failures.end(); ++echo)
-      pods[node].ending->stopped.push_back(echo->name());
+    for (auto one = failures.begin() + kept; one != failures.end(); ++one)
+      pods[node].ending->stopped.push_back(one->name());
     failures.erase(failures.begin() + kept, failures.end());
   }
   return pods;
@@ -188,11 +188,11 @@ JobVerdict judge_as_told(const std::vector<PodAccount>& pods) {
   verdict.failures = all_failures(pods, verdict.first.node);
   if (!verdict.failures.empty()) put_first(verdict.failures.front().role, verdict.aborted);
   verdict.same = failed_like_the_first(verdict.failures);
-  verdict.suspicion = suspicion(pods, verdict.first.node);
+  verdict.hint = root_cause_hint(pods, verdict.first.node);
   // Whoever wrote the same error a moment earlier is no better cause.
-  if (verdict.suspicion &&
-      std::binary_search(verdict.same.begin(), verdict.same.end(), verdict.suspicion->name()))
-    verdict.suspicion.reset();
+  if (verdict.hint &&
+      std::binary_search(verdict.same.begin(), verdict.same.end(), verdict.hint->name()))
+    verdict.hint.reset();
   return verdict;
 }
 
@@ -209,10 +209,10 @@ std::vector<PodAccount> without_causes(std::vector<PodAccount> pods) {
 JobVerdict judge(const std::vector<PodAccount>& pods) {
   JobVerdict verdict = judge_as_told(pods);
   const bool has_reason = std::any_of(pods.begin(), pods.end(), [](const PodAccount& pod) {
-    return has_failures(pod) && !pod.ending->all_are_echoes;
+    return has_failures(pod) && !pod.ending->all_are_secondary;
   });
   if (verdict.first.kind != StopCause::Kind::WorkerFailed || !has_reason) return verdict;
-  return judge_as_told(with_echoes_stopped(pods, verdict.first.node));
+  return judge_as_told(with_secondary_stopped(pods, verdict.first.node));
 }
 
 namespace {

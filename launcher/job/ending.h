@@ -132,7 +132,7 @@ struct FailureRecord {
 };
 
 // A process that was stopped, or died after the first, although its log says that it began.
-struct Suspicion {
+struct RootCauseHint {
   Role role = Role::Trainer;
   int rank = 0;
   std::string node{};
@@ -140,7 +140,7 @@ struct Suspicion {
   std::string log_excerpt{};
 
   ProcessName name() const { return {role, rank}; }
-  bool operator==(const Suspicion&) const = default;
+  bool operator==(const RootCauseHint&) const = default;
 };
 
 // Where a job of several rounds stands. Every pod knows it, so that any of them can go on when the
@@ -170,9 +170,9 @@ struct PodEnding {
   std::vector<ProcessName> stopped{};  // those who were told to stop and had not failed
   // A process of this pod whose log ends with an error of its own, not with the complaint of a lost
   // neighbour, whether it died by itself or was stopped.
-  std::optional<Suspicion> confession{};
-  bool first_is_echo = false;   // the first failure's log only complains of a lost neighbour
-  bool all_are_echoes = false;  // so do those of all failures here
+  std::optional<RootCauseHint> own_error{};
+  bool first_is_secondary = false;  // the first failure's log ends with the loss of a neighbour
+  bool all_are_secondary = false;   // so do those of all failures here
   // Its launcher was, by a signal, or by a failure of its own; not always the first reason.
   bool asked_to_end = false;
 
@@ -187,7 +187,7 @@ struct JobVerdict {
   std::vector<ProcessName> same{};        // those who failed with the same error as the first
   std::vector<ProcessName> stopped{};     // because of it
   std::vector<FailureRecord> failures{};  // of the whole job, the first cause first
-  std::optional<Suspicion> suspicion{};
+  std::optional<RootCauseHint> hint{};
   std::vector<std::string> silent{};  // nodes that did not tell how they ended
   int asked_to_end = 0;               // so many launchers were
   std::optional<NextRound> next{};    // the job goes on with it

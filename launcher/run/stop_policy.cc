@@ -50,7 +50,7 @@ StopPolicy::StopPolicy(Crew crew, std::optional<int> terminal_worker,
 StopPolicy::Order StopPolicy::stop(Outcome because) {
   if (verdict_) return Order::Nothing;
   verdict_ = std::move(because);
-  forgive_those_who_complained();
+  count_secondary_as_stopped();
   return Order::Stop;
 }
 
@@ -58,23 +58,23 @@ void StopPolicy::rest_started() {
   if (rest_may_start()) alive_ += std::exchange(held_back_, 0);
 }
 
-StopPolicy::Order StopPolicy::worker_exited(const ProcessExit& exit, bool only_complains) {
+StopPolicy::Order StopPolicy::worker_exited(const ProcessExit& exit, bool is_secondary) {
   --alive_;
   exits_.push_back(exit);
   if (!exit.failed()) {
     still_working_.erase(exit.worker);
     return Order::Nothing;
   }
-  if (verdict_ == Outcome(Completed{})) forgive_everyone();
-  if (forgiven_signal_ != 0) forgive_those_who_died_of(forgiven_signal_);
+  if (verdict_ == Outcome(Completed{})) count_all_as_stopped();
+  if (schedulers_signal_ != 0) count_dead_of_signal_as_stopped(schedulers_signal_);
   if (scheduler_signals_workers_ && !verdict_ && asks_to_end(signal_of(exit))) {
     if (!doubted_) doubted_ = exit;
     return Order::WaitForSignal;
   }
   if (exit.worker == terminal_worker_ && is_typed(exit.signal))
     return stop(Interrupted{exit.signal});
-  if (only_complains && !verdict_) {
-    complained_.insert(exit.worker);
+  if (is_secondary && !verdict_) {
+    secondary_.insert(exit.worker);
     if (!doubted_) doubted_ = exit;
     return Order::WaitForCause;
   }
@@ -91,7 +91,7 @@ StopPolicy::Order StopPolicy::interrupted(int signal, SteadyTime now) {
   const bool again = first_typed_interrupt_ && now - *first_typed_interrupt_ >= kBetweenInterrupts;
   if (is_typed(signal) && again) return Order::Kill;
   if (is_typed(signal) && !first_typed_interrupt_) first_typed_interrupt_ = now;
-  if (!verdict_) forgive_those_who_died_of(signal);
+  if (!verdict_) count_dead_of_signal_as_stopped(signal);
   return stop(Interrupted{signal});
 }
 
@@ -106,40 +106,41 @@ StopPolicy::Order StopPolicy::launcher_failed(const std::string& what) {
 
 StopPolicy::Order StopPolicy::job_completed() {
   const Order order = stop(Completed{});
-  if (order == Order::Stop) forgive_everyone();
+  if (order == Order::Stop) count_all_as_stopped();
   return order;
 }
 
 template <typename Condition>
-void StopPolicy::forgive_where(Condition is_meant) {
+void StopPolicy::count_as_stopped_where(Condition is_meant) {
   for (ProcessExit& exit : exits_) {
     if (is_meant(exit)) exit.was_told_to_stop = true;
   }
 }
 
 // Some may have ended before our SIGTERM reached them.
-void StopPolicy::forgive_everyone() {
-  forgive_where([](const ProcessExit& exit) { return exit.failed(); });
+void StopPolicy::count_all_as_stopped() {
+  count_as_stopped_where([](const ProcessExit& exit) { return exit.failed(); });
 }
 
 StopPolicy::Order StopPolicy::nothing_came() {
-  complained_.clear();  // then the first of them is the cause
+  secondary_.clear();  // then the first of them is the cause
   return doubted_ ? stop(Failed{*doubted_}) : Order::Nothing;
 }
 
-void StopPolicy::forgive_those_who_complained() {
-  forgive_where([this](const ProcessExit& exit) { return complained_.contains(exit.worker); });
+void StopPolicy::count_secondary_as_stopped() {
+  count_as_stopped_where(
+      [this](const ProcessExit& exit) { return secondary_.contains(exit.worker); });
 }
 
-void StopPolicy::forgive_those_who_died_of(int signal) {
+void StopPolicy::count_dead_of_signal_as_stopped(int signal) {
   if (!scheduler_signals_workers_) return;
-  forgiven_signal_ = signal;
-  forgive_where([signal](const ProcessExit& exit) { return signal_of(exit) == signal; });
+  schedulers_signal_ = signal;
+  count_as_stopped_where([signal](const ProcessExit& exit) { return signal_of(exit) == signal; });
 }
 
 StopPolicy::Order StopPolicy::job_stopped(const StopCause& cause) {
   if (!verdict_ && cause.kind == StopCause::Kind::Interrupted) {
-    forgive_those_who_died_of(cause.status - kSignalBase);
+    count_dead_of_signal_as_stopped(cause.status - kSignalBase);
   }
   return stop(JobStopped{cause});
 }

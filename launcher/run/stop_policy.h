@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule of stopping, pure: events in, orders out. The first cause is the verdict; whatever comes
-// after it is its echo.
+// after it follows from it.
 #pragma once
 
 #include <optional>
@@ -37,9 +37,9 @@ class StopPolicy {
 
   // Those who were held back run now.
   void rest_started();
-  // `only_complains`: its last words are of a neighbour that it lost. That neighbour, on whichever
+  // `is_secondary`: its last words are of a neighbour that it lost. That neighbour, on whichever
   // node, may only take longer to end: it is waited for a moment, and is the cause if it comes.
-  Order worker_exited(const ProcessExit& exit, bool only_complains = false);
+  Order worker_exited(const ProcessExit& exit, bool is_secondary = false);
   Order not_started(const NotStarted& problem);
   Order interrupted(int signal, SteadyTime now);
   Order guard_lost();
@@ -64,10 +64,10 @@ class StopPolicy {
  private:
   Order stop(Outcome because);
   template <typename Condition>
-  void forgive_where(Condition is_meant);
-  void forgive_those_who_died_of(int signal);
-  void forgive_those_who_complained();
-  void forgive_everyone();
+  void count_as_stopped_where(Condition is_meant);
+  void count_dead_of_signal_as_stopped(int signal);
+  void count_secondary_as_stopped();
+  void count_all_as_stopped();
 
   int alive_;
   int held_back_;
@@ -77,8 +77,8 @@ class StopPolicy {
   bool scheduler_signals_workers_;
   // Died of a signal that we may be about to get, or of a loss that we may be about to hear of.
   std::optional<ProcessExit> doubted_;
-  std::set<int> complained_;  // died of a loss while there was no verdict
-  int forgiven_signal_ = 0;   // who dies of it was told to stop, by the scheduler
+  std::set<int> secondary_;    // died of a loss while there was no verdict
+  int schedulers_signal_ = 0;  // who dies of it was told to stop, by the scheduler
   std::optional<Outcome> verdict_;
   std::vector<ProcessExit> exits_;
   std::optional<SteadyTime> first_typed_interrupt_;

@@ -193,15 +193,14 @@ void Supervisor::take(const GuardReport& report) {
 }
 
 // Who loses a neighbour raises an exception or aborts.
-bool Supervisor::only_complains(const ProcessExit& exit) const {
+bool Supervisor::is_secondary(const ProcessExit& exit) const {
   const bool may_be = exit.failed_by_itself() && (exit.code == 1 || exit.signal == SIGABRT);
-  return may_be && !policy_.has_verdict() && news_.only_complains &&
-         news_.only_complains(exit.worker);
+  return may_be && !policy_.has_verdict() && news_.is_secondary && news_.is_secondary(exit.worker);
 }
 
 void Supervisor::take_exit(const ProcessExit& exit) {
   if (news_.ended) news_.ended(exit.worker);
-  carry_out(policy_.worker_exited(exit, only_complains(exit)));
+  carry_out(policy_.worker_exited(exit, is_secondary(exit)));
   if (policy_.has_verdict()) return;
   if (!exit.failed() && news_.ended_well) news_.ended_well(exit.worker);
   if (!policy_.workers_are_done() || std::exchange(workers_done_told_, true)) return;

@@ -62,7 +62,7 @@ struct SupervisorNews {
   // A process exited with 0 before there was a verdict; its index in the plan.
   std::function<void(int process)> ended_well{};
   // Whether the last words of one that failed are of a neighbour that it lost.
-  std::function<bool(int process)> only_complains{};
+  std::function<bool(int process)> is_secondary{};
   // However it ended, and before anything follows from it.
   std::function<void(int process)> ended{};
 };
@@ -104,7 +104,7 @@ class Supervisor {
   void kill_guard();
   void take(const GuardReport& report);
   void take_exit(const ProcessExit& exit);
-  bool only_complains(const ProcessExit& exit) const;
+  bool is_secondary(const ProcessExit& exit) const;
   void tell_verdict() const;
   void take_signals();
   void take(int signal);

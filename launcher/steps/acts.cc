@@ -29,9 +29,9 @@ void take_verdict(Stage& stage, const Outcome& verdict, int others) {
   }
   if (stage.conductor != nullptr) stage.conductor->job_stops();
   stage.speaks = stage.speaks || speaks_for_lost_hub(stage, verdict);
-  stage.aftermath.tell_verdict(stage.voice, verdict, others);
+  stage.post_mortem.tell_verdict(stage.voice, verdict, others);
   if (std::holds_alternative<JobStopped>(verdict)) return;
-  stage.cause = stage.aftermath.cause(verdict);
+  stage.cause = stage.post_mortem.cause(verdict);
   stage.ties.channel.tell_stop(*stage.cause);
 }
 
@@ -39,7 +39,7 @@ void take_verdict(Stage& stage, const Outcome& verdict, int others) {
 void tell_of_interrupt(const Stage& stage, int signal) {
   if (stage.conductor != nullptr && stage.conductor->is_work_done()) return;
   if (stage.conductor != nullptr) stage.conductor->job_stops();
-  stage.aftermath.tell_verdict(stage.voice, Interrupted{signal}, 0);
+  stage.post_mortem.tell_verdict(stage.voice, Interrupted{signal}, 0);
 }
 
 void tell_of_hang(const Stage& stage, bool nothing_is_started) {
@@ -73,7 +73,7 @@ SupervisorNews supervisor_news(Stage& stage) {
           [&](int process) {
             if (stage.conductor != nullptr) stage.conductor->ended_well(process);
           },
-      .only_complains = [&](int process) { return stage.aftermath.blames_another(process); },
+      .is_secondary = [&](int process) { return stage.post_mortem.blames_another(process); },
       .ended =
           [&](int process) {
             if (stage.store_relay != nullptr && process == 0) stage.store_relay->rank_zero_is_gone();
@@ -96,13 +96,13 @@ JobVerdict wait_for_verdict(Stage& stage, const RoundResult& result, const PodEn
       {.stop =
            [&](const StopCause& cause) {
              if (stage.conductor != nullptr) stage.conductor->job_stops();
-             stage.aftermath.tell_verdict(stage.voice, JobStopped{cause}, 0);
+             stage.post_mortem.tell_verdict(stage.voice, JobStopped{cause}, 0);
            },
        .interrupt =
            [&](int signal) {
              if (stage.ending_signal == 0) stage.ending_signal = signal;
              tell_of_interrupt(stage, signal);
-             return stage.aftermath.cause(Interrupted{signal});
+             return stage.post_mortem.cause(Interrupted{signal});
            },
        .waiting =
            [&] {
@@ -125,8 +125,8 @@ JobVerdict wait_for_verdict(Stage& stage, const RoundResult& result, const PodEn
 JobVerdict decide_alone(Stage& stage, PodEnding mine, const std::string& failure) {
   const LauncherFailed because{failure};
   if (mine.own.kind == StopCause::Kind::Completed) {
-    mine.own = stage.aftermath.cause(because);
-    stage.aftermath.tell_verdict(stage.voice, because, 0);
+    mine.own = stage.post_mortem.cause(because);
+    stage.post_mortem.tell_verdict(stage.voice, because, 0);
   }
   mine.asked_to_end = mine.own.kind != StopCause::Kind::LauncherFailed;
   stage.verdict = judge({PodAccount{.ending = mine}});
@@ -182,7 +182,7 @@ RoundResult supervise(Stage& stage, StageEvents& events, StopPolicy policy,
 JobVerdict conclude(Stage& stage, RoundResult& result, std::chrono::milliseconds patience) {
   stage.ending_signal = result.ending_signal;
   if (stage.verdict) return *stage.verdict;
-  PodEnding mine = stage.aftermath.ending(result, stage.cause);
+  PodEnding mine = stage.post_mortem.ending(result, stage.cause);
   try {
     return wait_for_verdict(stage, result, mine, patience);
   } catch (const std::exception& error) {

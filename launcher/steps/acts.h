@@ -13,11 +13,11 @@
 #include "launcher/run/conductor.h"
 #include "launcher/run/console.h"
 #include "launcher/run/guard.h"
+#include "launcher/run/post_mortem.h"
 #include "launcher/run/stop_policy.h"
 #include "launcher/run/store_relay.h"
 #include "launcher/run/supervisor.h"
 #include "launcher/run/terminal.h"
-#include "launcher/steps/aftermath.h"
 #include "launcher/steps/round.h"
 #include "launcher/tell/voice.h"
 
@@ -30,7 +30,7 @@ struct Stage {
   Console& console;
   const Terminal& terminal;
   const Voice& voice;
-  const Aftermath& aftermath;
+  const PostMortem& post_mortem;
   bool& speaks;
   bool first_on_node = true;
   int nodes = 1;

@@ -19,12 +19,12 @@
 #include "launcher/run/console.h"
 #include "launcher/run/log_directory.h"
 #include "launcher/run/own_words.h"
+#include "launcher/run/post_mortem.h"
 #include "launcher/run/terminal.h"
 #include "launcher/site/kernel_facts.h"
 #include "launcher/site/log_place.h"
 #include "launcher/site/named_files.h"
 #include "launcher/steps/acts.h"
-#include "launcher/steps/aftermath.h"
 #include "launcher/steps/open_store_relay.h"
 #include "launcher/tell/banner.h"
 #include "launcher/tell/job_report.h"
@@ -216,7 +216,7 @@ RoundEnd see_through(Stage& stage, const JobSpec& job, const PodPlan& plan, Stop
   watch.end();
   const auto patience = patience_with_console(stage, verdict, result.user_is_impatient);
   drain_console(stage, verdict, patience);
-  stage.aftermath.tell_end(stage.voice, result, verdict);
+  stage.post_mortem.tell_end(stage.voice, result, verdict);
   RoundEnd end = conclude_round(stage, verdict, plan, started, !result.launcher_failure.empty());
   stage.console.finish(ties.signals, patience);
   stage.guard.wait_for_end();
@@ -253,13 +253,13 @@ RoundEnd run_round(const JobTies& ties, const JobSpec& job, const Environment& e
   settings.start_lines = start_lines;
   Guard guard(processes, settings);
   // Read while the guard is busy: the kernel takes its time for this file.
-  const Aftermath aftermath(processes, here.host_name, ties.node, oom_kills_so_far());
+  const PostMortem post_mortem(processes, here.host_name, ties.node, oom_kills_so_far());
   Stage stage{ties,
               guard,
               console,
               terminal,
               voice,
-              aftermath,
+              post_mortem,
               speaks,
               plan.first_on_node,
               processes.nodes,

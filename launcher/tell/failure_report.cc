@@ -102,13 +102,12 @@ std::string log_part(const FailureRecord& first) {
 }
 
 // Last, where the eye falls: the error that a person should read first.
-std::string suspicion_part(const JobVerdict& verdict, int nodes) {
-  if (!verdict.suspicion) return "";
-  const Suspicion& suspicion = *verdict.suspicion;
+std::string hint_part(const JobVerdict& verdict, int nodes) {
+  if (!verdict.hint) return "";
+  const RootCauseHint& hint = *verdict.hint;
   return fmt::format("  probably  {}{} began it, with an error of its own; log {}, its end:\n",
-                     name_of(suspicion.name()), on_node(suspicion.node, nodes),
-                     one_line(suspicion.log_path)) +
-         framed(suspicion.log_excerpt);
+                     name_of(hint.name()), on_node(hint.node, nodes), one_line(hint.log_path)) +
+         framed(hint.log_excerpt);
 }
 
 std::string who(const FailureRecord& first) {
@@ -215,7 +214,7 @@ std::string failure_report(const JobVerdict& verdict, int nodes) {
     text += fmt::format("  stopped   because of it: {}\n", names_in_words(verdict.stopped));
   text += silent_nodes(verdict);
   if (known) text += log_part(*first);
-  return text + suspicion_part(verdict, nodes);
+  return text + hint_part(verdict, nodes);
 }
 
 }  // namespace paddle_launch

@@ -55,9 +55,9 @@ json failure_json(const FailureRecord& failure) {
   return process;
 }
 
-json suspect_json(const Suspicion& suspicion) {
-  json process = process_json(suspicion.name());
-  process.update({{"node", suspicion.node}, {"log", text_or_null(suspicion.log_path)}});
+json suspect_json(const RootCauseHint& hint) {
+  json process = process_json(hint.name());
+  process.update({{"node", hint.node}, {"log", text_or_null(hint.log_path)}});
   return process;
 }
 
@@ -92,7 +92,7 @@ std::string job_report(const JobVerdict& verdict, int status, int restarts) {
   for (const ProcessName& name : verdict.stopped) report["stopped"].push_back(process_json(name));
   report["silent"] = verdict.silent;
   report["doubt"] = text_or_null(verdict.doubt);
-  if (verdict.suspicion) report["suspect"] = suspect_json(*verdict.suspicion);
+  if (verdict.hint) report["suspect"] = suspect_json(*verdict.hint);
   report["restarts"] = restarts;
   return written(report);
 }

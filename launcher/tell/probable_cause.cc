@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, 4> kCrashes = {
 constexpr std::string_view kPaddlesFrames = "C++ Traceback (most recent call last):";
 
 // What a process says that lost a neighbour: Python, gloo, NCCL, the kernel's own words.
-constexpr std::array<std::string_view, 12> kEchoes = {
+constexpr std::array<std::string_view, 12> kSecondaryErrors = {
     "ConnectionError",         "ConnectionResetError",
     "ConnectionRefusedError",  "ConnectionAbortedError",
     "BrokenPipeError",         "EOFError",
@@ -49,23 +49,14 @@ std::string_view last_error(std::string_view log) {
   return last;
 }
 
-// An exception that was raised because of another says nothing new: the first of them counts.
-bool is_echo(std::string_view log) {
-  std::string_view error = last_error(log);
-  if (error.starts_with(kTraceback)) error = first_of_chain(log, log.size() - error.size());
-  return std::any_of(kEchoes.begin(), kEchoes.end(), [error](std::string_view echo) {
-    return error.find(echo) != std::string_view::npos;
-  });
-}
-
 bool comes_before(const LastWords& candidate, const LastWords& first) {
-  const bool candidate_is_echo = is_echo(candidate.bytes);
-  const bool first_is_echo = is_echo(first.bytes);
-  if (candidate_is_echo != first_is_echo) return first_is_echo;
+  const bool candidate_is_secondary = is_secondary(candidate.bytes);
+  const bool first_is_secondary = is_secondary(first.bytes);
+  if (candidate_is_secondary != first_is_secondary) return first_is_secondary;
   return candidate.written_ns + kTickNs < first.written_ns;
 }
 
-bool has_own_error(std::string_view log) { return !last_error(log).empty() && !is_echo(log); }
+bool has_own_error(std::string_view log) { return !last_error(log).empty() && !is_secondary(log); }
 
 // Takes the next line; none: there is none that has its end.
 std::optional<std::string_view> next_line(std::string_view& text) {
@@ -135,13 +126,20 @@ std::size_t crash_in(std::string_view log) {
 
 }  // namespace
 
-bool only_complains(std::string_view log) { return is_echo(log); }
+// An exception that was raised because of another says nothing new: the first of them counts.
+bool is_secondary(std::string_view log) {
+  std::string_view error = last_error(log);
+  if (error.starts_with(kTraceback)) error = first_of_chain(log, log.size() - error.size());
+  return std::any_of(
+      kSecondaryErrors.begin(), kSecondaryErrors.end(),
+      [error](std::string_view told) { return error.find(told) != std::string_view::npos; });
+}
 
 bool ends_with_own_error(std::string_view log) {
   const std::string_view error = last_error(log);
   if (error.empty()) return crash_in(log) != log.size();
   const ToldError told = told_error(error);
-  if (told.line.empty() || is_echo(log)) return false;
+  if (told.line.empty() || is_secondary(log)) return false;
   return !went_on(log.substr(0, log.size() - error.size()), told.after);
 }
 

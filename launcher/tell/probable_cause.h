@@ -22,8 +22,8 @@ struct LastWords {
 // cause as far as one can tell.
 std::optional<int> probable_cause(int first, const std::vector<LastWords>& words);
 
-// Whether a log ends with the complaint of a lost neighbour and nothing of its own.
-bool only_complains(std::string_view log);
+// Whether a log ends with the loss of a neighbour, and no error of its own.
+bool is_secondary(std::string_view log);
 
 // Whether a log ends with an error of its own, told to its end. `log` is what stood there when its
 // process was told to stop: whatever comes later may be the answer to that. An error after which

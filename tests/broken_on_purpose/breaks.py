@@ -27,7 +27,7 @@ BREAKS = [
           "one.offer->stage < other.offer->stage", "one.pod < other.pod", ("job_test",), "unit.job"),
     Break("text", "launcher/text/utf8.cc", "overlong UTF-8 of three bytes is taken",
           "length == 3 && code < 0x800", "length == 3 && code < 0x80", ("text_test",), "unit.text"),
-    Break("tell", "launcher/tell/probable_cause.cc", "who complained a moment earlier is named as the cause",
+    Break("tell", "launcher/tell/probable_cause.cc", "who lost a neighbour a moment earlier is named as the cause",
           "candidate.written_ns + kTickNs <", "candidate.written_ns <", ("tell_test",), "unit.tell"),
     Break("run", "launcher/run/guard_process.cc", "SIGTERM goes to a trainer's children too",
           "kill(worker.pid, SIGTERM);", "kill(-worker.pid, SIGTERM);", ("run_test",), "unit.run"),

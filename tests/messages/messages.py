@@ -27,7 +27,7 @@ SPEAKERS = {
     "reason": ("std::runtime_error", "std::system_error", "fail", "give_up", "HubLost", "refuse", "refused",
                "refuse_together", "refuse_alone", "refuse_endpoint", "refuse_port"),
     "warning": ("voice.warning", "warnings.push_back", "warnings.emplace_back", "warn", "warnings.warn"),
-    "note": ("voice.info", "notices.push_back", "notices.emplace_back", "remark", "NoLongerNeeded", "news_.tell"),
+    "note": ("voice.info", "notices.push_back", "notices.emplace_back", "remark", "NoLongerNeeded", "observer_.on_progress"),
     "console": ("fprintf", "fputs", "write_to_stderr_patiently", "print", "stderr.write", "sys.exit"),
 }
 

@@ -70,20 +70,20 @@ TEST(Judge, NamesThoseWhoFailedLikeTheFirst) {
     for (FailureRecord& record : pod->ending->failures) record.error = "RuntimeError: no memory";
   }
   pods[0].ending->failures = {FailureRecord{.rank = 1, .error = "ValueError"}};
-  pods[2].ending->confession = Suspicion{.rank = 5};  // it wrote the same a moment earlier
+  pods[2].ending->own_error = RootCauseHint{.rank = 5};  // it wrote the same a moment earlier
   const JobVerdict verdict = judge(pods);
   EXPECT_EQ(verdict.aborted, names_of(Role::Trainer, {1, 3, 4, 5}));
   EXPECT_EQ(verdict.same, names_of(Role::Trainer, {3, 5}));
-  EXPECT_FALSE(verdict.suspicion);
+  EXPECT_FALSE(verdict.hint);
 }
 
-TEST(Judge, EchoesWereStoppedWhereSomebodyElseHasAReason) {
+TEST(Judge, SecondaryFailuresWereStoppedWhereSomebodyElseHasAReason) {
   auto pods = four_pods();
   pods[1].ending = failed(1, 2, 1, 10);
   pods[1].ending->failures.push_back(FailureRecord{.rank = 3});
-  pods[1].ending->first_is_echo = true;
-  pods[1].ending->all_are_echoes = true;
-  EXPECT_EQ(judge(pods).aborted, names_of(Role::Trainer, {2, 3})) << "all complain alike";
+  pods[1].ending->first_is_secondary = true;
+  pods[1].ending->all_are_secondary = true;
+  EXPECT_EQ(judge(pods).aborted, names_of(Role::Trainer, {2, 3})) << "all lost a neighbour";
   pods[2].ending->failures = {FailureRecord{.rank = 4}};  // it was stopped, and had an error before
   const JobVerdict verdict = judge(pods);
   EXPECT_EQ(verdict.first.node, 1);
@@ -205,16 +205,17 @@ TEST(Judge, NamesWhoDidNotTellHowTheyEnded) {
   EXPECT_EQ(judge(pods).silent, std::vector<std::string>{"10.0.0.4"});
 }
 
-TEST(Judge, AnEchoPointsToTheConfessionOfAnotherPod) {
+TEST(Judge, ASecondaryFailurePointsToTheOwnErrorOfAnotherPod) {
   auto pods = four_pods();
   pods[0].ending = failed(0, 1, 1, 10);
-  pods[0].ending->first_is_echo = true;
-  pods[2].ending->confession = Suspicion{Role::Trainer, 5, "n3", "log/workerlog.5", "ValueError"};
+  pods[0].ending->first_is_secondary = true;
+  pods[2].ending->own_error =
+      RootCauseHint{Role::Trainer, 5, "n3", "log/workerlog.5", "ValueError"};
   const JobVerdict verdict = judge(pods);
-  ASSERT_TRUE(verdict.suspicion);
-  EXPECT_EQ(verdict.suspicion->rank, 5);
-  pods[0].ending->first_is_echo = false;
-  EXPECT_FALSE(judge(pods).suspicion);
+  ASSERT_TRUE(verdict.hint);
+  EXPECT_EQ(verdict.hint->rank, 5);
+  pods[0].ending->first_is_secondary = false;
+  EXPECT_FALSE(judge(pods).hint);
 }
 
 TEST(Judge, TheRoleOfTheFirstFailureComesFirst) {
@@ -249,11 +250,12 @@ TEST(Judge, OfALostPodTheTrainersComeFirst) {
 TEST(Judge, AServerIsNotSuspectedForTheRankOfTheSameNumber) {
   auto pods = four_pods();
   pods[0].ending = failed(0, 1, 1, 10);
-  pods[0].ending->confession = Suspicion{Role::Trainer, 1, "n1", "log/workerlog.1", "ValueError"};
-  EXPECT_FALSE(judge(pods).suspicion) << "itself";
-  pods[0].ending->confession->role = Role::Server;
-  ASSERT_TRUE(judge(pods).suspicion);
-  EXPECT_EQ(judge(pods).suspicion->role, Role::Server);
+  pods[0].ending->own_error =
+      RootCauseHint{Role::Trainer, 1, "n1", "log/workerlog.1", "ValueError"};
+  EXPECT_FALSE(judge(pods).hint) << "itself";
+  pods[0].ending->own_error->role = Role::Server;
+  ASSERT_TRUE(judge(pods).hint);
+  EXPECT_EQ(judge(pods).hint->role, Role::Server);
 }
 
 TEST(Judge, WithoutCausesAllIsCompleted) {

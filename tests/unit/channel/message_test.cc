@@ -81,12 +81,12 @@ TEST(Message, CutsLogsToTheirEnd) {
     log += "line " + std::to_string(line) + "\n";
   FailureRecord failure = sample_failure();
   failure.log_excerpt = log;
-  Suspicion suspicion = sample_suspicion();
-  suspicion.log_excerpt = log;
+  RootCauseHint hint = sample_hint();
+  hint.log_excerpt = log;
   const PodEnding ending =
-      there_and_back(EndingMessage{{.failures = {failure}, .confession = suspicion}}).ending;
+      there_and_back(EndingMessage{{.failures = {failure}, .own_error = hint}}).ending;
   for (const std::string& excerpt :
-       {ending.failures.at(0).log_excerpt, ending.confession->log_excerpt}) {
+       {ending.failures.at(0).log_excerpt, ending.own_error->log_excerpt}) {
     EXPECT_LE(excerpt.size(), 48 * kKilobyte);
     EXPECT_GT(excerpt.size(), 47 * kKilobyte);
     EXPECT_EQ(excerpt.rfind("line ", 0), 0U);

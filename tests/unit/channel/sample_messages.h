@@ -63,7 +63,7 @@ inline FailureRecord sample_failure() {
           .oom_kills = 2};
 }
 
-inline Suspicion sample_suspicion() {
+inline RootCauseHint sample_hint() {
   return {.role = Role::HeterWorker,
           .rank = 80'000,
           .node = "machine-8",
@@ -109,16 +109,16 @@ inline std::vector<Message> sample_messages() {
   const PodEnding ending{.own = sample_cause(),
                          .failures = {sample_failure(), FailureRecord{}},
                          .stopped = names_of(Role::Trainer, {8, 9, 10, 3, 3, 2, 10'000'000, 0}),
-                         .confession = sample_suspicion(),
-                         .first_is_echo = true,
-                         .all_are_echoes = true,
+                         .own_error = sample_hint(),
+                         .first_is_secondary = true,
+                         .all_are_secondary = true,
                          .asked_to_end = true};
   const JobVerdict verdict{.first = sample_cause(),
                            .doubt = "the clocks differ by more than the failures",
                            .aborted = {{Role::Server, 1}, {Role::Trainer, 5}, {Role::Server, 2}},
                            .stopped = names_of(Role::HeterWorker, {0, 1, 2, 3, 4, 6, 7}),
                            .failures = {sample_failure()},
-                           .suspicion = sample_suspicion(),
+                           .hint = sample_hint(),
                            .silent = {"10.0.0.3", "10.0.0.4"},
                            .asked_to_end = 3,
                            .next = NextRound{round, std::chrono::milliseconds(60'000), true}};

@@ -103,7 +103,7 @@ TEST(StopPolicy, ASignalForOneWorkerAloneIsItsFailure) {
   EXPECT_EQ(policy.nothing_came(), Order::Nothing);
 }
 
-TEST(StopPolicy, WhoOnlyComplainsIsNotTheCauseWhenTheOneThatItLostEndsAfterIt) {
+TEST(StopPolicy, WhoIsSecondaryIsNotTheCauseWhenTheOneThatItLostEndsAfterIt) {
   StopPolicy policy(3);
   EXPECT_EQ(policy.worker_exited({.worker = 0, .signal = SIGABRT}, true), Order::WaitForCause);
   EXPECT_TRUE(policy.is_waiting());
@@ -122,7 +122,7 @@ TEST(StopPolicy, NorWhenTheCauseIsOnAnotherNode) {
   EXPECT_FALSE(policy.exits().front().failed_by_itself());
 }
 
-TEST(StopPolicy, WhoComplainsFirstIsTheCauseWhenNobodyElseIs) {
+TEST(StopPolicy, WhoLostANeighbourFirstIsTheCauseWhenNobodyElseIs) {
   StopPolicy policy(2);
   policy.worker_exited({.worker = 1, .code = 1}, true);
   EXPECT_EQ(policy.worker_exited({.worker = 0, .code = 1}, true), Order::WaitForCause);
@@ -131,7 +131,7 @@ TEST(StopPolicy, WhoComplainsFirstIsTheCauseWhenNobodyElseIs) {
   for (const ProcessExit& exit : policy.exits()) EXPECT_TRUE(exit.failed_by_itself());
 }
 
-TEST(StopPolicy, AComplaintAfterTheVerdictChangesNothing) {
+TEST(StopPolicy, ASecondaryFailureAfterTheVerdictChangesNothing) {
   StopPolicy policy(2);
   policy.worker_exited({.worker = 1, .code = 7});
   EXPECT_EQ(policy.worker_exited({.worker = 0, .code = 1}, true), Order::Nothing);

@@ -139,7 +139,7 @@ TEST(FailureReport, SaysOfWhomWeStoppedThatItHadAnErrorBefore) {
 TEST(FailureReport, EndsWithTheRankThatProbablyBeganIt) {
   JobVerdict verdict = verdict_on({failed(3, 1, 2500)});
   verdict.failures.front().log_excerpt = "lost\n";
-  verdict.suspicion = Suspicion{Role::Trainer, 2, "node18", "log/workerlog.2", "broken"};
+  verdict.hint = RootCauseHint{Role::Trainer, 2, "node18", "log/workerlog.2", "broken"};
   const std::string text = failure_report(verdict, 1);
   EXPECT_TRUE(
       has(text, "probably  rank 2 began it, with an error of its own; log log/workerlog.2"));
@@ -152,7 +152,7 @@ TEST(FailureReport, CallsServersAndHeterWorkersByTheirNames) {
   verdict.failures[0].role = Role::Server;
   verdict.failures[1].role = Role::HeterWorker;
   verdict.stopped = {{Role::Trainer, 0}, {Role::Trainer, 1}, {Role::Server, 1}};
-  verdict.suspicion = Suspicion{Role::Server, 3, "node18", "log/serverlog.3", "broken"};
+  verdict.hint = RootCauseHint{Role::Server, 3, "node18", "log/serverlog.3", "broken"};
   const std::string text = failure_report(verdict, 1);
   EXPECT_EQ(text.rfind("  server    0 (CPU)\n  node      node17\n", 0), 0U) << text;
   EXPECT_TRUE(has(text, "  also      heter worker 2: exit code 9"));
@@ -259,7 +259,7 @@ TEST(FailureReport, LetsNoOtherMachineForgeLinesOrColours) {
   JobVerdict verdict = verdict_on({record, record});
   verdict.doubt = "d\n\x1b";
   verdict.silent = {"s\n\x1b"};
-  verdict.suspicion = Suspicion{Role::Trainer, 2, "n\n\x1b", "p\n\x1b", "e\x1b\n"};
+  verdict.hint = RootCauseHint{Role::Trainer, 2, "n\n\x1b", "p\n\x1b", "e\x1b\n"};
   const std::string text = failure_report(verdict, 2);
   EXPECT_EQ(text.find_first_of("\x1b\x07"), std::string::npos);
   EXPECT_FALSE(has(text, "\n  pid       1\\x1b"));

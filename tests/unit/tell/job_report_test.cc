@@ -83,7 +83,7 @@ TEST(JobReport, HasAWordForEachWayToEnd) {
 
 TEST(JobReport, NamesWhoProbablyBeganIt) {
   JobVerdict verdict = failed_by_signal();
-  verdict.suspicion = Suspicion{.rank = 3, .node = "node18", .log_path = "/log/workerlog.3"};
+  verdict.hint = RootCauseHint{.rank = 3, .node = "node18", .log_path = "/log/workerlog.3"};
   EXPECT_EQ(json::parse(job_report(verdict, 137, 0))["suspect"],
             json::parse(R"({"role": "trainer", "rank": 3, "node": "node18",
                             "log": "/log/workerlog.3"})"));

@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::string_view kOwnError =
     "step 1\nTraceback (most recent call last):\n  File \"train.py\"\nValueError: broken sample\n";
-constexpr std::string_view kEcho =
+constexpr std::string_view kSecondary =
     "step 1\nTraceback (most recent call last):\n  File \"train.py\"\nConnectionResetError: [Errno "
     "104]\n";
 // As real Paddle ends when gloo loses a peer: its own header is under every kind of end.
-constexpr std::string_view kGlooEcho =
+constexpr std::string_view kGlooSecondary =
     "step 1\nterminate called after throwing an instance of 'gloo::TimeoutException'\n  what():  "
     "TIMEOUT self_rank = 1 pair_rank = 2\n---\nC++ Traceback (most recent call last):\n---\n0   "
     "egr::Backward\n\nFatalError: `Process abort signal` is detected by the operating system.\n";
@@ -24,8 +24,8 @@ constexpr std::string_view kStopped =
 constexpr std::int64_t kMillisecond = 1'000'000;
 
 TEST(ProbableCause, IsTheRankWithAnErrorOfItsOwnWhenTheFirstToDieOnlyLostItsNeighbour) {
-  EXPECT_EQ(probable_cause(3, {{2, kOwnError, 0}, {3, kEcho, 0}}), 2);
-  EXPECT_EQ(probable_cause(3, {{1, kStopped, 0}, {2, kOwnError, 9}, {3, kGlooEcho, 0}}), 2);
+  EXPECT_EQ(probable_cause(3, {{2, kOwnError, 0}, {3, kSecondary, 0}}), 2);
+  EXPECT_EQ(probable_cause(3, {{1, kStopped, 0}, {2, kOwnError, 9}, {3, kGlooSecondary, 0}}), 2);
 }
 
 TEST(ProbableCause, IsTheOlderErrorOfTheSameKind) {
@@ -39,31 +39,31 @@ TEST(ProbableCause, TrustsTheOrderOfDeathsWithinATick) {
 }
 
 TEST(ProbableCause, LeavesAloneWhoDiedWithoutWords) {
-  EXPECT_EQ(probable_cause(1, {{0, kEcho, 0}, {1, "Segmentation fault\n", 9}}), std::nullopt);
+  EXPECT_EQ(probable_cause(1, {{0, kSecondary, 0}, {1, "Segmentation fault\n", 9}}), std::nullopt);
   EXPECT_EQ(probable_cause(1, {{0, "fine\n", 0}, {1, kOwnError, 9}}), std::nullopt);
 }
 
-TEST(OnlyComplains, IsTrueOfALogThatEndsWithALostNeighbourAlone) {
-  EXPECT_TRUE(only_complains(kEcho));
-  EXPECT_FALSE(only_complains(kOwnError));
-  EXPECT_FALSE(only_complains("fine\n"));
-  EXPECT_TRUE(only_complains(kGlooEcho));
-  EXPECT_FALSE(only_complains(kStopped));
-  EXPECT_FALSE(only_complains("terminate called after throwing an instance of 'std::bad_alloc'\n"));
+TEST(IsSecondary, IsTrueOfALogThatEndsWithALostNeighbourAlone) {
+  EXPECT_TRUE(is_secondary(kSecondary));
+  EXPECT_FALSE(is_secondary(kOwnError));
+  EXPECT_FALSE(is_secondary("fine\n"));
+  EXPECT_TRUE(is_secondary(kGlooSecondary));
+  EXPECT_FALSE(is_secondary(kStopped));
+  EXPECT_FALSE(is_secondary("terminate called after throwing an instance of 'std::bad_alloc'\n"));
 }
 
-TEST(OnlyComplains, GoesByTheFirstOfChainedExceptions) {
+TEST(IsSecondary, GoesByTheFirstOfChainedExceptions) {
   const std::string chain =
       "\nDuring handling of the above exception, another exception occurred:\n\n";
-  EXPECT_TRUE(only_complains(std::string(kEcho) + chain + std::string(kOwnError).substr(7)));
-  EXPECT_FALSE(only_complains(std::string(kOwnError) + chain + std::string(kEcho).substr(7)));
-  EXPECT_FALSE(only_complains(std::string(kEcho) + std::string(kOwnError))) << "not chained";
+  EXPECT_TRUE(is_secondary(std::string(kSecondary) + chain + std::string(kOwnError).substr(7)));
+  EXPECT_FALSE(is_secondary(std::string(kOwnError) + chain + std::string(kSecondary).substr(7)));
+  EXPECT_FALSE(is_secondary(std::string(kSecondary) + std::string(kOwnError))) << "not chained";
 }
 
 TEST(EndsWithOwnError, IsTrueOfAnErrorThatWasToldToItsEnd) {
   EXPECT_TRUE(ends_with_own_error(kOwnError));
-  EXPECT_FALSE(ends_with_own_error(kEcho));
-  EXPECT_FALSE(ends_with_own_error(kGlooEcho));
+  EXPECT_FALSE(ends_with_own_error(kSecondary));
+  EXPECT_FALSE(ends_with_own_error(kGlooSecondary));
   EXPECT_FALSE(ends_with_own_error(kStopped));
   EXPECT_FALSE(ends_with_own_error("step 1\n"));
   for (const std::size_t cut : {1U, 8U, 26U}) {
@@ -104,9 +104,10 @@ TEST(ErrorLine, NamesTheError) {
   EXPECT_EQ(error_line("step 1\n"), "");
 }
 
-TEST(FirstOwnError, IsTheOldestErrorThatIsNotAnEcho) {
-  EXPECT_EQ(first_own_error({{0, kEcho, 0}, {1, kOwnError, 9}, {2, kOwnError, 5}}), 2);
-  EXPECT_EQ(first_own_error({{0, kEcho, 0}, {1, "fine\n", 1}, {2, kGlooEcho, 1}, {3, kStopped, 1}}),
+TEST(FirstOwnError, IsTheOldestErrorThatIsNotSecondary) {
+  EXPECT_EQ(first_own_error({{0, kSecondary, 0}, {1, kOwnError, 9}, {2, kOwnError, 5}}), 2);
+  EXPECT_EQ(first_own_error(
+                {{0, kSecondary, 0}, {1, "fine\n", 1}, {2, kGlooSecondary, 1}, {3, kStopped, 1}}),
             std::nullopt);
 }
 

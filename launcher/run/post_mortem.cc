@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/steps/aftermath.h"
+#include "launcher/run/post_mortem.h"
 
 #include <algorithm>
 #include <utility>
@@ -43,25 +43,27 @@ std::string_view words_before_stop(const ProcessExit& exit, const LogEnd& log) {
 
 // By the kernel it is known who ended by itself. The logs tell which of the others had failed
 // before it was told to stop, and who only lost a neighbour, before the verdict or after it.
-// `cause`: the verdict, if it is here. False: all complain, and nobody has a reason of its own.
+// `cause`: the verdict, if it is here. False: all only lost a neighbour, and nobody has an error of
+// its own.
 bool believe_the_logs(std::vector<ProcessExit>& exits, const LogEnds& logs,
                       std::optional<int> cause) {
   const auto log_of = [&logs](const ProcessExit& exit) -> const std::optional<LogEnd>& {
     return logs.at(static_cast<std::size_t>(exit.worker));
   };
-  const auto is_echo = [&log_of](const ProcessExit& exit) {
-    return !exit.had_failed && log_of(exit) && only_complains(words_in(*log_of(exit)));
+  const auto lost_a_neighbour = [&log_of](const ProcessExit& exit) {
+    return !exit.had_failed && log_of(exit) && is_secondary(words_in(*log_of(exit)));
   };
   for (ProcessExit& exit : exits) {
     const bool may_have = exit.was_told_to_stop && exit.failed() && log_of(exit);
     exit.had_failed = may_have && ends_with_own_error(words_before_stop(exit, *log_of(exit)));
   }
   const bool has_reason =
-      !cause || std::any_of(exits.begin(), exits.end(), [&is_echo](const ProcessExit& exit) {
-        return exit.failed_by_itself() && !is_echo(exit);
+      !cause ||
+      std::any_of(exits.begin(), exits.end(), [&lost_a_neighbour](const ProcessExit& exit) {
+        return exit.failed_by_itself() && !lost_a_neighbour(exit);
       });
   for (ProcessExit& exit : exits) {
-    if (has_reason && exit.failed_by_itself() && exit.worker != cause && is_echo(exit))
+    if (has_reason && exit.failed_by_itself() && exit.worker != cause && lost_a_neighbour(exit))
       exit.was_told_to_stop = true;
   }
   return has_reason;
@@ -85,41 +87,41 @@ SteadyTime moment_of(const Outcome& outcome) {
 
 }  // namespace
 
-Aftermath::Aftermath(const ProcessPlan& plan, std::string host_name, int node,
-                     long oom_kills_before)
+PostMortem::PostMortem(const ProcessPlan& plan, std::string host_name, int node,
+                       long oom_kills_before)
     : plan_(plan),
       host_name_(std::move(host_name)),
       node_(node),
       oom_kills_before_(oom_kills_before) {}
 
-long Aftermath::oom_kills() const {
+long PostMortem::oom_kills() const {
   const long now = oom_kills_so_far();
   return now == kOomKillsUnknown ? now : now - oom_kills_before_;
 }
 
-std::string Aftermath::node_name() const {
+std::string PostMortem::node_name() const {
   return plan_.host == host_name_ ? host_name_ : fmt::format("{} ({})", host_name_, plan_.host);
 }
 
-void Aftermath::tell_verdict(const Voice& voice, const Outcome& verdict, int others) const {
+void PostMortem::tell_verdict(const Voice& voice, const Outcome& verdict, int others) const {
   const std::string line = verdict_line(verdict, plan_, others, oom_kills());
   const auto* const stopped = std::get_if<JobStopped>(&verdict);
   const bool is_change = stopped != nullptr && stopped->cause.kind == StopCause::Kind::NodesChange;
   is_change ? voice.info(line) : voice.error(line);
 }
 
-StopCause Aftermath::cause(const Outcome& outcome) const {
+StopCause PostMortem::cause(const Outcome& outcome) const {
   return stop_cause(outcome, plan_, node_, moment_of(outcome), oom_kills());
 }
 
-bool Aftermath::blames_another(int worker) const {
+bool PostMortem::blames_another(int worker) const {
   if (plan_.world_size < 2 || !has_logs(plan_)) return false;
   const LogEnds ends = read_log_ends(
       {plan_.processes.at(static_cast<std::size_t>(worker)).log_path}, kBeforeTheVerdict);
-  return !ends.empty() && ends.front() && only_complains(words_in(*ends.front()));
+  return !ends.empty() && ends.front() && is_secondary(words_in(*ends.front()));
 }
 
-Aftermath::LogEnds Aftermath::read_logs(const Outcome& outcome) const {
+PostMortem::LogEnds PostMortem::read_logs(const Outcome& outcome) const {
   LogEnds logs;
   if (is_about_a_failure(outcome) && has_logs(plan_)) {
     std::vector<std::string> paths;
@@ -130,7 +132,7 @@ Aftermath::LogEnds Aftermath::read_logs(const Outcome& outcome) const {
   return logs;
 }
 
-PodEnding Aftermath::ending(RoundResult& result, const std::optional<StopCause>& own) const {
+PodEnding PostMortem::ending(RoundResult& result, const std::optional<StopCause>& own) const {
   PodEnding ending{.own = own.value_or(StopCause{})};
   const bool fails_after_another =
       !result.launcher_failure.empty() && ending.own.kind != StopCause::Kind::LauncherFailed;
@@ -138,7 +140,7 @@ PodEnding Aftermath::ending(RoundResult& result, const std::optional<StopCause>&
   const bool is_of_others = std::holds_alternative<JobStopped>(result.outcome);
   const LogEnds logs = read_logs(result.outcome);
   const auto* const failed = std::get_if<Failed>(&result.outcome);
-  ending.all_are_echoes = !believe_the_logs(
+  ending.all_are_secondary = !believe_the_logs(
       result.exits, logs, failed == nullptr ? std::nullopt : std::optional(failed->first.worker));
   ending.stopped = victims(result.exits, plan_);
   for (const ProcessExit& exit : result.exits) {
@@ -154,8 +156,8 @@ PodEnding Aftermath::ending(RoundResult& result, const std::optional<StopCause>&
   return ending;
 }
 
-FailureRecord Aftermath::record(const ProcessExit& exit, const std::optional<LogEnd>& log,
-                                bool with_excerpt) const {
+FailureRecord PostMortem::record(const ProcessExit& exit, const std::optional<LogEnd>& log,
+                                 bool with_excerpt) const {
   return failure_record(
       exit, plan_.processes.at(static_cast<std::size_t>(exit.worker)),
       {.node = node_name(),
@@ -166,7 +168,7 @@ FailureRecord Aftermath::record(const ProcessExit& exit, const std::optional<Log
        .oom_kills = oom_kills()});
 }
 
-Suspicion Aftermath::confession(int worker, const LogEnds& logs) const {
+RootCauseHint PostMortem::hint_at(int worker, const LogEnds& logs) const {
   const auto index = static_cast<std::size_t>(worker);
   const ProcessSpec& spec = plan_.processes.at(index);
   return {.role = spec.role,
@@ -176,8 +178,8 @@ Suspicion Aftermath::confession(int worker, const LogEnds& logs) const {
           .log_excerpt = log_excerpt(logs.at(index)->bytes, kLogLineMark)};
 }
 
-void Aftermath::compare_logs(const LogEnds& logs, const RoundResult& result,
-                             PodEnding& ending) const {
+void PostMortem::compare_logs(const LogEnds& logs, const RoundResult& result,
+                              PodEnding& ending) const {
   std::vector<LastWords> words;
   for (std::size_t i = 0; i < logs.size(); ++i) {
     if (!logs[i]) continue;
@@ -192,18 +194,18 @@ void Aftermath::compare_logs(const LogEnds& logs, const RoundResult& result,
     const int worker = first->worker;
     who = probable_cause(worker, words);
     if (!who) {
-      // Whoever died without words confesses nothing, and nobody confesses in its place.
+      // One that died without words has no error of its own, and no other one has it for it.
       std::erase_if(words, [worker](const LastWords& one) { return one.worker != worker; });
       who = first_own_error(words);
     }
     const auto& log = logs.at(static_cast<std::size_t>(worker));
-    ending.first_is_echo = log && only_complains(words_in(*log));
+    ending.first_is_secondary = log && is_secondary(words_in(*log));
   }
-  if (who) ending.confession = confession(*who, logs);
+  if (who) ending.own_error = hint_at(*who, logs);
 }
 
-void Aftermath::tell_end(const Voice& voice, const RoundResult& result,
-                         const JobVerdict& verdict) const {
+void PostMortem::tell_end(const Voice& voice, const RoundResult& result,
+                          const JobVerdict& verdict) const {
   for (const int pid : result.survivors) {
     voice.error(fmt::format("{} did not end within 30 s of SIGKILL; it is left to the kernel",
                             describe_stuck_process(pid)));
@@ -218,8 +220,8 @@ void Aftermath::tell_end(const Voice& voice, const RoundResult& result,
   if (is_told_here) voice.always(failure_report(verdict, plan_.nodes));
 }
 
-void Aftermath::mark_victims(const Voice& voice, const RoundResult& result,
-                             const std::string& because) const {
+void PostMortem::mark_victims(const Voice& voice, const RoundResult& result,
+                              const std::string& because) const {
   if (!has_logs(plan_)) return;
   const std::string now = timestamp();
   // With the guard gone nobody knows who ended when: whoever is not known to have ended was

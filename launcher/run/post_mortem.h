@@ -16,10 +16,10 @@
 
 namespace paddle_launch {
 
-class Aftermath {
+class PostMortem {
  public:
   // `node`: this pod's place in the roster.
-  Aftermath(const ProcessPlan& plan, std::string host_name, int node, long oom_kills_before);
+  PostMortem(const ProcessPlan& plan, std::string host_name, int node, long oom_kills_before);
 
   void tell_verdict(const Voice& voice, const Outcome& verdict, int others) const;
   // This pod's outcome as the others learn it.
@@ -29,7 +29,7 @@ class Aftermath {
   // This pod's account of itself. `own`: the cause that was told when the verdict fell; none: the
   // reason was another pod's, or all went well. Reads the logs, so before our own last lines go
   // into them. Then result.exits know who had failed before it was told to stop, and who only
-  // complains.
+  // lost a neighbour.
   PodEnding ending(RoundResult& result, const std::optional<StopCause>& own) const;
   void tell_end(const Voice& voice, const RoundResult& result, const JobVerdict& verdict) const;
 
@@ -42,7 +42,7 @@ class Aftermath {
   LogEnds read_logs(const Outcome& outcome) const;
   FailureRecord record(const ProcessExit& exit, const std::optional<LogEnd>& log,
                        bool with_excerpt) const;
-  Suspicion confession(int worker, const LogEnds& logs) const;
+  RootCauseHint hint_at(int worker, const LogEnds& logs) const;
   void compare_logs(const LogEnds& logs, const RoundResult& result, PodEnding& ending) const;
   std::string node_name() const;
 
