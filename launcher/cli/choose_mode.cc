@@ -32,8 +32,7 @@ Mode mode_named(std::string_view word) {
 }
 
 ModeChoice first_choice(const GivenOptions& given) {
-  if (const GivenOption* const mode = given.find("run_mode"))
-    return {mode_named(mode->value), mode};
+  if (const GivenOption* const mode = given.find("run_mode")) return {mode_named(mode->text), mode};
   if (const GivenOption* const heter = heter_option(given)) {
     return {Mode::ParameterServerHeter, heter};
   }
@@ -62,7 +61,7 @@ void check_only_server_options(const ModeChoice& choice, const GivenOptions& giv
                     "the first is for the parameter-server mode, the second for collective jobs");
   }
   const GivenOption* const backend = given.find("backend");
-  if (backend != nullptr && backend->value != "auto") {
+  if (backend != nullptr && backend->text != "auto") {
     refuse_together(*choice.because, *backend,
                     "a backend is for collective jobs, the first is for the parameter-server mode");
   }

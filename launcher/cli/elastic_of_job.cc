@@ -75,7 +75,7 @@ void refuse_parts_without_etcd(const GivenOptions& given) {
         said(*np), how_to_drop(*np)));
   }
   const GivenOption* const nodes = given.find("nnodes");
-  if (nodes != nullptr && !node_range_in(nodes->value).is_fixed()) {
+  if (nodes != nullptr && !nodes->as<NodeRange>().is_fixed()) {
     throw UsageError(fmt::format(
         "{}: a range is for an elastic job, whose nodes meet at an etcd server, and none is named. "
         "Write --master=etcd://HOST:PORT, or give one number in {}.",
@@ -99,7 +99,7 @@ void refuse_what_cannot_be_elastic(const GivenOption& server, const ModeChoice& 
                     "the nodes of an elastic job come and go, and --check tries a fixed set");
   }
   const GivenOption* const bootstrap = given.find("bootstrap");
-  if (bootstrap != nullptr && bootstrap->value != "auto") {
+  if (bootstrap != nullptr && bootstrap->text != "auto") {
     refuse_together(server, *bootstrap, "the launchers of an elastic job meet at etcd");
   }
 }
@@ -108,7 +108,7 @@ void refuse_what_cannot_be_elastic(const GivenOption& server, const ModeChoice& 
 void settle_list(const GivenOption& server, GivenOptions& given, Remarks& remarks) {
   const GivenOption* const list = given.find("ips");
   if (list == nullptr) return;
-  const bool has_several = list->value.find(',') != std::string::npos;
+  const bool has_several = list->as<std::vector<std::string>>().size() > 1;
   if (has_several && !list->from_environment) {
     refuse_together(server, *list, "each is a way for the nodes to find each other");
   }
@@ -142,8 +142,7 @@ const GivenOption& choose_nodes(const GivenOption& server, const GivenOptions& g
   const bool second_counts = first == nullptr && is_etcd_master(server);
   if (second_counts) std::swap(first, second);
   if (first == nullptr) refuse_without_number(server, given);
-  if (second == nullptr || node_range_in(second->value) == node_range_in(first->value))
-    return *first;
+  if (second == nullptr || second->as<NodeRange>() == first->as<NodeRange>()) return *first;
   if (!second->from_environment) {
     refuse_together(*first, *second, "each is the number of nodes");
   }
@@ -153,10 +152,12 @@ const GivenOption& choose_nodes(const GivenOption& server, const GivenOptions& g
 }
 
 void fill_settings(const GivenOptions& given, ElasticSpec& elastic) {
-  elastic.timeout = given.duration("elastic_timeout").value_or(elastic.timeout);
-  elastic.settle = given.duration("elastic_settle").value_or(elastic.settle);
-  if (const auto ttl = given.number("elastic_ttl")) elastic.ttl = std::chrono::seconds(*ttl);
-  elastic.level = given.number("elastic_level").value_or(elastic.level);
+  elastic.timeout =
+      given.value<std::chrono::milliseconds>("elastic_timeout").value_or(elastic.timeout);
+  elastic.settle =
+      given.value<std::chrono::milliseconds>("elastic_settle").value_or(elastic.settle);
+  if (const auto ttl = given.value<int>("elastic_ttl")) elastic.ttl = std::chrono::seconds(*ttl);
+  elastic.level = given.value<int>("elastic_level").value_or(elastic.level);
   elastic.force = given.is_true("force");
   elastic.pre_hook = given.text("elastic_pre_hook").value_or("");
 }
@@ -182,7 +183,7 @@ std::optional<ElasticSpec> elastic_of_job(const ModeChoice& mode, const Environm
   }
   ElasticSpec elastic;
   elastic.etcd = etcd_of_options(*server, given, env, remarks);
-  elastic.nodes = node_range_in(nodes.value);
+  elastic.nodes = nodes.as<NodeRange>();
   elastic.nodes_source = nodes.name;
   fill_settings(given, elastic);
   return elastic;

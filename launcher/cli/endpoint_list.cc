@@ -38,44 +38,47 @@ std::string problem_of_host(std::string_view host) {
 
 ValueReading read_endpoint(std::string_view entry, EndpointList rule) {
   if (entry.empty()) {
-    return {{}, "it takes endpoints with one comma between two, and an entry is empty"};
+    return refused("it takes endpoints with one comma between two, and an entry is empty");
   }
   const bool lacks_port = entry.find(':') == std::string_view::npos;
   if (lacks_port && !rule.may_lack_ports) {
-    return {{},
-            fmt::format("{} has no port, and it takes HOST:PORT with a port from 1 to {}", entry,
-                        kHighestPort)};
+    return refused(fmt::format("{} has no port, and it takes HOST:PORT with a port from 1 to {}",
+                               entry, kHighestPort));
   }
   ValueReading reading =
-      lacks_port ? ValueReading{std::string(entry), {}} : read_value(HostAndPort(), entry);
+      lacks_port ? accepted(std::string(entry)) : read_value(HostAndPort(), entry);
   if (!reading.problem.empty()) {
-    return {{}, fmt::format("{} is no endpoint: {}", entry, reading.problem)};
+    return refused(fmt::format("{} is no endpoint: {}", entry, reading.problem));
   }
   std::string problem = problem_of_host(host_of(entry));
-  if (!problem.empty()) return {{}, std::move(problem)};
+  if (!problem.empty()) return refused(std::move(problem));
   return reading;
 }
 
-// One list, from which the stages of another are made.
 class ListReader {
  public:
   explicit ListReader(EndpointList rule) : rule_(rule) {}
 
-  // The text of one stage in one spelling.
-  ValueReading read_stage(std::string_view text) {
+  // Adds the entries of one stage; returns what is wrong with them, empty: nothing.
+  std::string read_stage(std::string_view text) {
     if (without_blanks(text).empty()) {
-      return {{},
-              rule_.has_stages ? "it takes endpoints in each stage, and a stage is empty"
-                               : "it takes at least one endpoint"};
+      return rule_.has_stages ? "it takes endpoints in each stage, and a stage is empty"
+                              : "it takes at least one endpoint";
     }
-    std::vector<std::string> entries;
+    std::vector<std::string>& entries = stages_.emplace_back();
     for (const std::string_view part : split(text, ',')) {
       ValueReading reading = read_endpoint(without_blanks(part), rule_);
-      if (reading.problem.empty()) reading.problem = problem_among_others(reading.value);
-      if (!reading.problem.empty()) return reading;
-      entries.push_back(std::move(reading.value));
+      if (reading.problem.empty()) reading.problem = problem_among_others(reading.text);
+      if (!reading.problem.empty()) return reading.problem;
+      entries.push_back(std::move(reading.text));
     }
-    return {fmt::format("{}", fmt::join(entries, ",")), {}};
+    return {};
+  }
+
+  ValueReading reading() && {
+    std::vector<std::string> texts;
+    for (const auto& stage : stages_) texts.push_back(fmt::format("{}", fmt::join(stage, ",")));
+    return accepted(fmt::format("{}", fmt::join(texts, ";")), std::move(stages_));
   }
 
  private:
@@ -96,6 +99,7 @@ class ListReader {
   }
 
   EndpointList rule_;
+  Stages stages_{};
   std::set<std::string> seen_{};
   std::string with_port_{};     // the first such entry
   std::string without_port_{};  // likewise
@@ -105,68 +109,47 @@ class ListReader {
 
 ValueReading read_endpoint_list(std::string_view text, EndpointList rule) {
   ListReader reader(rule);
-  if (!rule.has_stages) return reader.read_stage(text);
-  std::vector<std::string> stages;
-  for (const std::string_view part : split(text, ';')) {
-    ValueReading reading = reader.read_stage(part);
-    if (!reading.problem.empty()) return reading;
-    stages.push_back(std::move(reading.value));
+  const std::vector<std::string_view> stages =
+      rule.has_stages ? split(text, ';') : std::vector<std::string_view>{text};
+  for (const std::string_view stage : stages) {
+    std::string problem = reader.read_stage(stage);
+    if (!problem.empty()) return refused(std::move(problem));
   }
-  return {fmt::format("{}", fmt::join(stages, ";")), {}};
+  return std::move(reader).reading();
 }
 
 ValueReading read_stage_numbers(std::string_view text) {
-  std::vector<long long> numbers;
+  std::vector<int> numbers;
   long long sum = 0;
   for (const std::string_view part : split(text, ';')) {
     const auto number = parse_whole_number(without_blanks(part));
     if (number && *number >= 1 && *number <= kMostOnANode) sum += *number;
     if (!number || *number < 1 || *number > kMostOnANode || sum > kMostOnANode) {
-      return {{},
-              fmt::format("it takes a whole number from 1 to {0}, or one for each stage as in "
-                          "1;2;3, together at most {0}",
-                          kMostOnANode)};
+      return refused(
+          fmt::format("it takes a whole number from 1 to {0}, or one for each stage as in "
+                      "1;2;3, together at most {0}",
+                      kMostOnANode));
     }
-    numbers.push_back(*number);
+    numbers.push_back(static_cast<int>(*number));
   }
-  return {fmt::format("{}", fmt::join(numbers, ";")), {}};
+  std::string list = fmt::format("{}", fmt::join(numbers, ";"));
+  return accepted(std::move(list), std::move(numbers));
 }
 
 ValueReading read_stage_devices(std::string_view text) {
-  std::vector<std::string_view> devices;
+  std::vector<std::string> devices;
   for (const std::string_view part : split(text, ';')) {
     const std::string_view device = without_blanks(part);
     if (!is_among(device, kStageDeviceWords)) {
-      return {{},
-              fmt::format("'{}' is no device: it takes cpu, gpu or xpu for each stage, as in "
-                          "cpu;gpu;cpu",
-                          device)};
+      return refused(
+          fmt::format("'{}' is no device: it takes cpu, gpu or xpu for each stage, as in "
+                      "cpu;gpu;cpu",
+                      device));
     }
-    devices.push_back(device);
+    devices.emplace_back(device);
   }
-  return {fmt::format("{}", fmt::join(devices, ";")), {}};
-}
-
-Stages stages_of_endpoints(std::string_view list) {
-  Stages stages;
-  for (const std::string_view stage : split(list, ';')) {
-    const std::vector<std::string_view> entries = split(stage, ',');
-    stages.emplace_back(entries.begin(), entries.end());
-  }
-  return stages;
-}
-
-std::vector<int> stages_of_numbers(std::string_view list) {
-  std::vector<int> numbers;
-  for (const std::string_view part : split(list, ';')) {
-    numbers.push_back(static_cast<int>(parse_whole_number(part).value_or(0)));
-  }
-  return numbers;
-}
-
-std::vector<std::string> stages_of_devices(std::string_view list) {
-  const std::vector<std::string_view> parts = split(list, ';');
-  return {parts.begin(), parts.end()};
+  std::string list = fmt::format("{}", fmt::join(devices, ";"));
+  return accepted(std::move(list), std::move(devices));
 }
 
 }  // namespace paddle_launch

@@ -30,7 +30,7 @@ const GivenOption* beats(const Option& option, const GivenOptions& given) {
 
 bool same_value(const Option& option, std::string_view text, const GivenOption& winner) {
   const ValueReading reading = read_value(option.rule, text);
-  return reading.problem.empty() ? reading.value == winner.value : text == winner.value;
+  return (reading.problem.empty() ? reading.text : text) == winner.text;
 }
 
 // The secret itself never stands in a message.

@@ -21,15 +21,16 @@ namespace {
 constexpr std::string_view kWebSchemes = "http:// or https://";
 constexpr std::string_view kEndOfScheme = "://";
 
-// As a clause; empty: the endpoint is one.
-std::string problem_of_endpoint(std::string_view endpoint) {
+ValueReading read_entry(std::string_view endpoint) {
   if (endpoint.empty()) {
-    return "it takes HOST:PORT of etcd, several with one comma between two, and an entry is empty";
+    return refused(
+        "it takes HOST:PORT of etcd, several with one comma between two, and an entry is empty");
   }
   if (std::count(endpoint.begin(), endpoint.end(), ':') > 1) {
-    return fmt::format("{} is not HOST:PORT with an IPv4 address or a host name", endpoint);
+    return refused(
+        fmt::format("{} is not HOST:PORT with an IPv4 address or a host name", endpoint));
   }
-  return read_endpoint_list(endpoint, EndpointList()).problem;
+  return read_endpoint_list(endpoint, EndpointList());
 }
 
 class ServerReader {
@@ -37,12 +38,13 @@ class ServerReader {
   explicit ServerReader(std::string_view schemes) : schemes_(schemes) {}
 
   ValueReading read(std::string_view text) {
-    if (without_blanks(text).empty()) return {{}, "it takes HOST:PORT of an etcd server"};
+    if (without_blanks(text).empty()) return refused("it takes HOST:PORT of an etcd server");
     for (const std::string_view part : split(text, ',')) {
       std::string problem = take(without_blanks(part));
-      if (!problem.empty()) return {{}, std::move(problem)};
+      if (!problem.empty()) return refused(std::move(problem));
     }
-    return {fmt::format("{}{}", scheme_, fmt::join(endpoints_, ",")), {}};
+    std::string list = fmt::format("{}{}", typed_.scheme, fmt::join(typed_.endpoints, ","));
+    return accepted(std::move(list), std::move(typed_));
   }
 
  private:
@@ -56,13 +58,12 @@ class ServerReader {
       entry.remove_prefix(scheme.size());
       if (entry.ends_with('/')) entry.remove_suffix(1);
     }
-    std::string problem = problem_of_endpoint(entry);
-    if (!problem.empty()) return problem;
-    std::string endpoint = read_endpoint_list(entry, EndpointList()).value;
-    if (std::find(endpoints_.begin(), endpoints_.end(), endpoint) == endpoints_.end()) {
-      endpoints_.push_back(std::move(endpoint));
-    }
-    return {};
+    std::vector<std::string>& endpoints = typed_.endpoints;
+    ValueReading reading = read_entry(entry);
+    const bool is_new =
+        std::find(endpoints.begin(), endpoints.end(), reading.text) == endpoints.end();
+    if (reading.problem.empty() && is_new) endpoints.push_back(std::move(reading.text));
+    return reading.problem;
   }
 
   std::string take_scheme(std::string_view scheme) {
@@ -72,16 +73,15 @@ class ServerReader {
       return fmt::format("it takes HOST:PORT, with {} before it at most, and not with {}", schemes_,
                          scheme);
     }
-    if (!scheme_.empty() && scheme_ != scheme) {
+    if (!typed_.scheme.empty() && typed_.scheme != scheme) {
       return "some servers have http:// and some https://, and it takes one of them for all";
     }
-    scheme_ = scheme;
+    typed_.scheme = scheme;
     return {};
   }
 
   std::string_view schemes_;
-  std::string scheme_{};
-  std::vector<std::string> endpoints_{};
+  EtcdServersTyped typed_{};
 };
 
 }  // namespace
@@ -94,18 +94,6 @@ ValueReading read_etcd_master(std::string_view text) {
   return ServerReader(kEtcdScheme).read(text);
 }
 
-EtcdServersRead etcd_servers_in(std::string_view value) {
-  EtcdServersRead servers;
-  const std::size_t end = value.find(kEndOfScheme);
-  if (end != std::string_view::npos) {
-    servers.scheme = value.substr(0, end + kEndOfScheme.size());
-    value.remove_prefix(servers.scheme.size());
-  }
-  for (const std::string_view endpoint : split(value, ','))
-    servers.endpoints.emplace_back(endpoint);
-  return servers;
-}
-
 namespace {
 
 // The password of --etcd_user. It is no option's default: these are shown in the banner.
@@ -116,10 +104,10 @@ void take_user(const GivenOptions& given, const Environment& env, EtcdSpec& etcd
   const GivenOption* const user = given.find("etcd_user");
   if (user == nullptr) return;
   std::optional<std::string> password = non_empty(env, kEtcdPasswordVariable);
-  const std::size_t colon = user->value.find(':');
-  etcd.user = user->value.substr(0, colon);
-  if (colon != std::string::npos) {
-    etcd.password = user->value.substr(colon + 1);
+  const UserTyped& typed = user->as<UserTyped>();
+  etcd.user = typed.name;
+  if (typed.password) {
+    etcd.password = *typed.password;
     if (!user->from_environment) {
       remarks.warnings.push_back(fmt::format(
           "{}: every user of this machine could read a password in the command line, for a moment "
@@ -155,7 +143,7 @@ void take_tls(const GivenOption& server, const GivenOptions& given, EtcdSpec& et
   if (key != nullptr && cert == nullptr) {
     refuse_alone(*key, "a key is of no use without its certificate", "etcd_cert");
   }
-  const std::string scheme = etcd_servers_in(server.value).scheme;
+  const std::string& scheme = server.as<EtcdServersTyped>().scheme;
   const GivenOption* const file = cacert != nullptr ? cacert : cert;
   if (file != nullptr && scheme == "http://") {
     refuse_together(server, *file, "http:// is without TLS, and the second is for TLS");
@@ -168,7 +156,10 @@ void take_tls(const GivenOption& server, const GivenOptions& given, EtcdSpec& et
 
 }  // namespace
 
-bool is_etcd_master(const GivenOption& master) { return master.value.starts_with(kEtcdScheme); }
+bool is_etcd_master(const GivenOption& master) {
+  return std::holds_alternative<EtcdServersTyped>(master.value) &&
+         key_of(*master.option) == "master";
+}
 
 const GivenOption* choose_etcd(GivenOptions& given, Remarks& remarks) {
   const GivenOption* const server = given.find("elastic_server");
@@ -196,7 +187,7 @@ const GivenOption* choose_etcd(GivenOptions& given, Remarks& remarks) {
 EtcdSpec etcd_of_options(const GivenOption& server, const GivenOptions& given,
                          const Environment& env, Remarks& remarks) {
   EtcdSpec etcd;
-  etcd.endpoints = etcd_servers_in(server.value).endpoints;
+  etcd.endpoints = server.as<EtcdServersTyped>().endpoints;
   etcd.source = server.name;
   take_tls(server, given, etcd);
   take_user(given, env, etcd, remarks);
@@ -211,7 +202,7 @@ void check_job_id(const GivenOption& server, const GivenOptions& given) {
         "--job_id=NAME, the same on each node.",
         said(server)));
   }
-  if (id == nullptr || id->value.find('/') == std::string::npos) return;
+  if (id == nullptr || id->text.find('/') == std::string::npos) return;
   throw UsageError(fmt::format(
       "{}: the keys of an elastic job in etcd are /paddle/JOB_ID/…, so its name cannot have a "
       "slash. Choose a name without one.",

@@ -22,14 +22,6 @@ inline constexpr std::string_view kEtcdScheme = "etcd://";
 ValueReading read_etcd_servers(std::string_view text);
 ValueReading read_etcd_master(std::string_view text);
 
-// The value of a reading that was accepted, taken apart.
-struct EtcdServersRead {
-  std::string scheme{};  // "https://"; empty: none was typed
-  std::vector<std::string> endpoints{};
-};
-
-EtcdServersRead etcd_servers_in(std::string_view value);
-
 bool is_etcd_master(const GivenOption& master);
 
 // --elastic_server or --master=etcd://…; null: neither. Where there is another way for the nodes to

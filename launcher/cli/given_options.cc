@@ -8,14 +8,13 @@
 
 #include "launcher/cli/value_rule.h"
 #include "launcher/job/errors.h"
-#include "launcher/text/number.h"
 
 namespace paddle_launch {
 
 std::string said(const GivenOption& given) {
-  const bool stands_alone = value_when_bare(*given.option) == given.value;
+  const bool stands_alone = value_when_bare(*given.option) == given.text;
   if (stands_alone && !given.from_environment) return given.name;
-  return fmt::format("{}={}", given.name, shown_value(given.option->rule, given.value));
+  return fmt::format("{}={}", given.name, shown_value(given.option->rule, given.text));
 }
 
 std::string how_to_drop(const GivenOption& given) {
@@ -26,7 +25,8 @@ GivenOption accept(const Option& option, std::string_view name, std::string_view
                    bool from_environment) {
   ValueReading reading = read_value(option.rule, value);
   if (reading.problem.empty()) {
-    return {&option, std::string(name), std::move(reading.value), from_environment};
+    return {&option, std::string(name), std::move(reading.text), std::move(reading.value),
+            from_environment};
   }
   const std::string shown = shown_value(option.rule, value);
   if (from_environment) {
@@ -66,24 +66,10 @@ const GivenOption* GivenOptions::first_of(std::initializer_list<std::string_view
 std::optional<std::string> GivenOptions::text(std::string_view key) const {
   const GivenOption* const given = find(key);
   if (given == nullptr) return std::nullopt;
-  return given->value;
+  return given->text;
 }
 
-std::optional<int> GivenOptions::number(std::string_view key) const {
-  const GivenOption* const given = find(key);
-  if (given == nullptr) return std::nullopt;
-  const auto number = parse_whole_number(given->value);
-  if (!number) return std::nullopt;
-  return static_cast<int>(*number);
-}
-
-std::optional<std::chrono::milliseconds> GivenOptions::duration(std::string_view key) const {
-  const GivenOption* const given = find(key);
-  if (given == nullptr) return std::nullopt;
-  return std::chrono::milliseconds(parse_thousandths(given->value).value_or(0));
-}
-
-bool GivenOptions::is_true(std::string_view key) const { return text(key) == "True"; }
+bool GivenOptions::is_true(std::string_view key) const { return value<bool>(key).value_or(false); }
 
 const GivenOption* card_option(const GivenOptions& given) {
   return given.first_of({"gpus", "xpus", "npus", "mlus", "devices"});

@@ -3,12 +3,12 @@
 // has accepted.
 #pragma once
 
-#include <chrono>
 #include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "launcher/cli/option_table.h"
 
@@ -16,9 +16,16 @@ namespace paddle_launch {
 
 struct GivenOption {
   const Option* option = nullptr;
-  std::string name;   // as typed ("--selected_gpus"), or the variable's name
-  std::string value;  // as ValueReading::value
+  std::string name;  // as typed ("--selected_gpus"), or the variable's name
+  std::string text;  // as ValueReading::text
+  Value value;       // likewise
   bool from_environment = false;
+
+  // What the rule of the option reads; nothing else may be asked for.
+  template <typename T>
+  const T& as() const {
+    return std::get<T>(value);
+  }
 };
 
 // "--gpus=0,1" or "PADDLE_DEVICES=0,1"; its name alone where it may stand so. Never a password.
@@ -44,9 +51,13 @@ class GivenOptions {
   const GivenOption* find(std::string_view key) const;
   const GivenOption* first_of(std::initializer_list<std::string_view> keys) const;
   std::optional<std::string> text(std::string_view key) const;
-  std::optional<int> number(std::string_view key) const;
-  std::optional<std::chrono::milliseconds> duration(std::string_view key) const;
   bool is_true(std::string_view key) const;
+
+  template <typename T>
+  std::optional<T> value(std::string_view key) const {
+    const GivenOption* const given = find(key);
+    return given == nullptr ? std::nullopt : std::optional<T>(given->as<T>());
+  }
 
   Map::const_iterator begin() const { return given_.begin(); }
   Map::const_iterator end() const { return given_.end(); }

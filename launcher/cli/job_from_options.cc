@@ -15,7 +15,6 @@
 #include "launcher/cli/value_rule.h"
 #include "launcher/job/card.h"
 #include "launcher/job/errors.h"
-#include "launcher/text/number.h"
 #include "launcher/text/python_repr.h"
 
 namespace paddle_launch {
@@ -30,7 +29,7 @@ std::vector<std::pair<std::string, std::string>> banner_arguments(const GivenOpt
       {"workers", ""},
   };
   for (const auto& [key, option] : given) {
-    shown[std::string(key)] = shown_value(option.option->rule, option.value);
+    shown[std::string(key)] = shown_value(option.option->rule, option.text);
   }
 
   // --devices is the open spelling of the same argument.
@@ -65,23 +64,10 @@ std::optional<CardChoice> choose_cards(const GivenOptions& given) {
   if (chosen == nullptr) return std::nullopt;
 
   const GivenOption* const backend = given.find("backend");
-  if (backend != nullptr && backend->value == "gloo" && chosen->value != "cpu") {
+  if (backend != nullptr && backend->text == "gloo" && chosen->text != "cpu") {
     refuse_together(*chosen, *backend, "gloo is for CPU jobs, which have no cards");
   }
-  return CardChoice{chosen->name, kind_of(key_of(*chosen->option)), chosen->value};
-}
-
-std::pair<int, int> port_pair(std::string_view range) {
-  const std::size_t colon = range.find(':');
-  return {static_cast<int>(parse_whole_number(range.substr(0, colon)).value_or(0)),
-          static_cast<int>(parse_whole_number(range.substr(colon + 1)).value_or(0))};
-}
-
-LogLevel log_level_named(std::string_view word) {
-  if (word == "DEBUG") return LogLevel::Debug;
-  if (word == "WARNING") return LogLevel::Warning;
-  if (word == "ERROR") return LogLevel::Error;
-  return LogLevel::Info;
+  return CardChoice{chosen->name, kind_of(key_of(*chosen->option)), chosen->text};
 }
 
 ConsoleMode console_named(std::string_view word) {
@@ -93,13 +79,13 @@ ConsoleMode console_named(std::string_view word) {
 
 void fill_network(const GivenOptions& given, JobSpec& job) {
   if (const GivenOption* host = given.find("host")) {
-    job.host = host->value;
+    job.host = host->text;
     job.host_source = host->name;
   }
   job.job_id = given.text("job_id").value_or(job.job_id);
   job.job_id_given = given.find("job_id") != nullptr;
   if (const GivenOption* const port = given.find("start_port")) {
-    job.start_port = given.number("start_port");
+    job.start_port = given.value<int>("start_port");
     job.start_port_source = port->name;
   }
   const GivenOption* const range = given.find("port_range");
@@ -107,7 +93,7 @@ void fill_network(const GivenOptions& given, JobSpec& job) {
   if (const GivenOption* const port = given.find("start_port")) {
     refuse_together(*port, *range, "the first names the ports, the second leaves the choice open");
   }
-  job.port_range = port_pair(range->value);
+  job.port_range = range->as<std::pair<int, int>>();
 }
 
 // How the launchers of several nodes talk to each other.
@@ -115,9 +101,10 @@ void fill_channel(const GivenOptions& given, const Environment& env, JobSpec& jo
   job.bootstrap = given.text("bootstrap").value_or(job.bootstrap);
   // These launchers were told their places, whatever a scheduler could give them.
   if (job.servers && job.servers->single) job.bootstrap = "tcp";
-  job.bootstrap_port = given.number("bootstrap_port").value_or(job.bootstrap_port);
-  job.bootstrap_timeout = given.duration("bootstrap_timeout").value_or(job.bootstrap_timeout);
-  if (const auto heartbeat = given.number("heartbeat")) {
+  job.bootstrap_port = given.value<int>("bootstrap_port").value_or(job.bootstrap_port);
+  job.bootstrap_timeout =
+      given.value<std::chrono::milliseconds>("bootstrap_timeout").value_or(job.bootstrap_timeout);
+  if (const auto heartbeat = given.value<int>("heartbeat")) {
     job.heartbeat = std::chrono::seconds(*heartbeat);
   }
   job.token_file = given.text("token_file");
@@ -146,7 +133,7 @@ void refuse_logs_of_direct_output(const GivenOptions& given) {
   if (given.text("console") != "direct") return;
   for (const std::string_view key : {"log_dir", "log_overwrite"}) {
     const GivenOption* const option = given.find(key);
-    if (option == nullptr || option->from_environment || option->value == "False") continue;
+    if (option == nullptr || option->from_environment || option->text == "False") continue;
     refuse_together(*given.find("console"), *option,
                     "with the first there are no logs, which the second is about");
   }
@@ -165,7 +152,7 @@ void refuse_report_of_nothing(const GivenOptions& given) {
 void fill_output(const GivenOptions& given, JobSpec& job) {
   job.log_dir = given.text("log_dir").value_or(job.log_dir);
   job.log_overwrite = given.is_true("log_overwrite");
-  job.log_level = log_level_named(given.text("log_level").value_or(""));
+  job.log_level = given.value<LogLevel>("log_level").value_or(job.log_level);
   job.quiet = given.is_true("quiet");
   job.console = console_named(given.text("console").value_or(""));
   job.stdin_to_rank_zero = given.find("stdin") != nullptr;
@@ -187,7 +174,7 @@ JobSpec job_from_options(const GivenOptions& given, JobFrame frame, const Enviro
   job.restarts = restarts_of_job(given, job.elastic);
   job.cards = choose_cards(given);
   job.assume_cards = given.is_true("assume_gpus");
-  job.nproc_per_node = given.number("nproc_per_node");
+  job.nproc_per_node = given.value<int>("nproc_per_node");
   job.backend = given.text("backend").value_or(job.backend);
   if (given.text("bind") == "numa") job.bind = Binding::Numa;
   job.nccl_lib = given.text("nccl_lib");
@@ -200,7 +187,7 @@ JobSpec job_from_options(const GivenOptions& given, JobFrame frame, const Enviro
   refuse_logs_of_direct_output(given);
   refuse_report_of_nothing(given);
   fill_output(given, job);
-  job.grace = given.duration("grace").value_or(job.grace);
+  job.grace = given.value<std::chrono::milliseconds>("grace").value_or(job.grace);
   if (const auto dry_run = given.text("dry_run")) {
     job.dry_run = *dry_run == "json" ? DryRun::Json : DryRun::Text;
   }

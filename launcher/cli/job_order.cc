@@ -69,9 +69,9 @@ JobOrder order_of_options(const GivenOption& asked, const Environment& env, Give
   order.kind = kind_of(asked);
   order.etcd = etcd_of_options(*server, given, env, remarks);
   order.job_id = given.text("job_id").value_or("default");
-  order.json = order.kind == JobOrder::Kind::Status && asked.value == "json";
+  order.json = order.kind == JobOrder::Kind::Status && asked.text == "json";
   if (order.kind != JobOrder::Kind::Scale) return order;
-  order.nodes = given.number("scale").value_or(0);
+  order.nodes = given.value<int>("scale").value_or(0);
   if (order.nodes > 0) return order;
   throw UsageError(fmt::format(
       "{}: a job has at least one node. Write the number of nodes that it shall have, or --stop to "
@@ -82,7 +82,7 @@ JobOrder order_of_options(const GivenOption& asked, const Environment& env, Give
 void refuse_order_with_script(const GivenOptions& given, std::string_view script) {
   for (const std::string_view key : kOrders) {
     const GivenOption* const order = given.find(key);
-    if (order == nullptr || (key == "scale" && order->value == "0")) continue;
+    if (order == nullptr || (key == "scale" && order->as<int>() == 0)) continue;
     throw UsageError(
         fmt::format("{}: it acts on a running job and starts none; leave out {}, or {} to start it",
                     said(*order), script, how_to_drop(*order)));

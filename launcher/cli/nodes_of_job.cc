@@ -14,20 +14,11 @@
 #include "launcher/cli/servers_of_job.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/endpoint.h"
-#include "launcher/text/lists.h"
-#include "launcher/text/number.h"
 
 namespace paddle_launch {
 
-NodeRange node_range_in(std::string_view value) {
-  const std::size_t colon = value.find(':');
-  const auto min = static_cast<int>(parse_whole_number(value.substr(0, colon)).value_or(1));
-  if (colon == std::string_view::npos) return {min, min};
-  return {min, static_cast<int>(parse_whole_number(value.substr(colon + 1)).value_or(min))};
-}
-
 int number_of_nodes(const GivenOptions& given) {
-  return node_range_in(given.text("nnodes").value_or("1")).min;
+  return given.value<NodeRange>("nnodes").value_or(NodeRange()).min;
 }
 
 namespace {
@@ -70,8 +61,7 @@ void check_number_of_nodes(const GivenOption& list, std::string_view has, const 
 }
 
 void take_list(const GivenOption& list, const GivenOptions& given, JobSpec& job) {
-  const std::vector<std::string_view> entries = split(list.value, ',');
-  take_hosts({entries.begin(), entries.end()}, list.name, job);
+  take_hosts(list.as<std::vector<std::string>>(), list.name, job);
   check_number_of_nodes(list, "the list has", given, job);
   refuse_loopback(said(list), job);
 }
@@ -123,20 +113,20 @@ void take_master(const GivenOption& nodes, const GivenOptions& given, JobSpec& j
         "on this node alone.",
         said(nodes), job.nnodes, list, how_to_drop(nodes)));
   }
-  job.master = MeetingPoint{std::string(host_of(master->value)), port_of(master->value)};
+  job.master = master->as<MeetingPoint>();
   job.sort_ip = given.is_true("sort_ip");
 }
 
 void take_rank(const GivenOptions& given, JobSpec& job) {
   const GivenOption* const rank = given.find("rank");
-  if (rank == nullptr || rank->value == "-1") return;
-  job.node_rank = given.number("rank");
+  if (rank == nullptr || rank->as<int>() == kNoRank) return;
+  job.node_rank = rank->as<int>();
   if (*job.node_rank < job.nnodes) return;
   const std::string nodes = job.nnodes == 1 ? std::string("1 node, whose only node is 0")
                                             : fmt::format("{} nodes, whose nodes are 0 to {}",
                                                           job.nnodes, job.nnodes - 1);
   throw UsageError(fmt::format("{}: there is no node {} in a job of {}; {}{}", said(*rank),
-                               rank->value, nodes, job.nnodes == 1 ? "" : "correct it, or ",
+                               rank->text, nodes, job.nnodes == 1 ? "" : "correct it, or ",
                                how_to_drop(*rank)));
 }
 
@@ -160,7 +150,8 @@ void choose_list_or_master(GivenOptions& given, const std::optional<ServerSpec>&
   if (servers) return choose_endpoints_or_master(given, *servers, remarks);
   const GivenOption* const list = given.find("ips");
   const GivenOption* const master = given.find("master");
-  if (list == nullptr || master == nullptr || list->value.find(',') == std::string::npos) return;
+  if (list == nullptr || master == nullptr || list->as<std::vector<std::string>>().size() < 2)
+    return;
 
   if (master->from_environment) {
     remarks.warnings.push_back(

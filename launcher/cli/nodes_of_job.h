@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/given_options.h"
@@ -12,9 +11,8 @@
 
 namespace paddle_launch {
 
-// The number of nodes as options have it: "4" or "2:4". `value` is one that the rule NodeCount has
-// accepted.
-NodeRange node_range_in(std::string_view value);
+// --rank=-1 leaves the place open.
+inline constexpr int kNoRank = -1;
 
 // Of --nnodes; 1 without it. For jobs that are not elastic: a range has two equal ends there.
 int number_of_nodes(const GivenOptions& given);

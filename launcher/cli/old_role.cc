@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "launcher/cli/endpoint_list.h"
 #include "launcher/cli/environment_defaults.h"
+#include "launcher/cli/nodes_of_job.h"
 #include "launcher/cli/value_rule.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/number.h"
@@ -63,7 +63,7 @@ std::vector<std::string> server_hosts(const Environment& env) {
   }
   const ValueReading reading = read_value(EndpointList{true}, text);
   if (!reading.problem.empty()) refuse(kServers, text, reading.problem);
-  std::vector<std::string> hosts = stages_of_endpoints(reading.value).front();
+  std::vector<std::string> hosts = std::get<Stages>(reading.value).front();
   for (auto host = hosts.begin(); host != hosts.end(); ++host) {
     if (std::find(hosts.begin(), host, *host) == host) continue;
     refuse(kServers, text, fmt::format("{} is there twice, and every server has its own", *host));
@@ -74,7 +74,7 @@ std::vector<std::string> server_hosts(const Environment& env) {
 int number_between(int low, int high, std::string_view variable, std::string_view text) {
   const ValueReading reading = read_value(WholeNumber{low, high}, text);
   if (!reading.problem.empty()) refuse(variable, text, reading.problem);
-  return static_cast<int>(parse_whole_number(reading.value).value_or(low));
+  return std::get<int>(reading.value);
 }
 
 // PaddleCloud lists the addresses where the documents have a number. A lone word is rather a slip
@@ -88,7 +88,7 @@ int length_of_list(const std::string& text, const Environment& env) {
                        "commas between them",
                        kMostNodes));
   }
-  return static_cast<int>(stages_of_endpoints(reading.value).front().size());
+  return static_cast<int>(std::get<Stages>(reading.value).front().size());
 }
 
 int number_of_trainers(const Environment& env) {
@@ -130,7 +130,7 @@ int index_of_trainer(int trainers, const Environment& env) {
 // A typed option that says something else about this process than the variables do.
 void check_typed(const OldRole& role, const GivenOptions& given) {
   const GivenOption* const rank = given.find("rank");
-  if (rank != nullptr && !rank->from_environment && rank->value != "-1") {
+  if (rank != nullptr && !rank->from_environment && rank->as<int>() != kNoRank) {
     throw UsageError(
         fmt::format("{} and {} contradict each other: the role has its own place; {}, or "
                     "unset {} and {}",
@@ -139,7 +139,7 @@ void check_typed(const OldRole& role, const GivenOptions& given) {
   const GivenOption* const host = given.find("host");
   if (role.mine.role != Role::Server || host == nullptr || host->from_environment) return;
   const std::string& own = role.server_hosts[static_cast<std::size_t>(role.mine.index)];
-  if (host->value == own) return;
+  if (host->text == own) return;
   throw UsageError(
       fmt::format("{} and {}={} contradict each other: each names the address of this "
                   "server; {}, or correct {}",

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "launcher/cli/nodes_of_job.h"
 #include "launcher/cli/value_rule.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/endpoint.h"
@@ -48,7 +49,7 @@ std::string what_is_missing(const Environment& env) {
   }
   // In Paddle's first cluster documents it is the number of trainers.
   const std::string trainers = *lookup(env, kTrainers);
-  if (!parse_whole_number(read_value(AddressList(), trainers).value)) return {};
+  if (!parse_whole_number(read_value(AddressList(), trainers).text)) return {};
   return fmt::format("{}={} is a number and not a list of nodes", kTrainers, trainers);
 }
 
@@ -84,20 +85,20 @@ int place_of_this_node(const Environment& env, const JobSpec& job) {
 void check_place(const Environment& env, const GivenOptions& given, const JobSpec& job) {
   const std::string& there = job.ips[static_cast<std::size_t>(*job.node_rank)];
   const GivenOption* const host = given.find("host");
-  if (host == nullptr || there == host->value) return;
+  if (host == nullptr || there == host->text) return;
 
   const GivenOption* const rank = given.find("rank");
-  const bool own_rank = rank != nullptr && rank->value != "-1";
+  const bool own_rank = rank != nullptr && rank->as<int>() != kNoRank;
   const std::string rank_name = own_rank ? rank->name : std::string(kPlace);
-  const auto found = std::find(job.ips.begin(), job.ips.end(), host->value);
+  const auto found = std::find(job.ips.begin(), job.ips.end(), host->text);
   const std::string remedy =
       found == job.ips.end()
-          ? fmt::format("{} is not in the list; correct {}", host->value, host->name)
-          : fmt::format("{} is node {}; correct {}", host->value, found - job.ips.begin(),
+          ? fmt::format("{} is not in the list; correct {}", host->text, host->name)
+          : fmt::format("{} is node {}; correct {}", host->text, found - job.ips.begin(),
                         rank_name);
   throw UsageError(
       fmt::format("{}, {}={} and {}={} contradict each other: node {} of the list is {}, and {}",
-                  said(*host), rank_name, own_rank ? rank->value : lookup(env, kPlace).value_or(""),
+                  said(*host), rank_name, own_rank ? rank->text : lookup(env, kPlace).value_or(""),
                   kTrainers, fmt::join(job.ips, ","), *job.node_rank, there, remedy));
 }
 
@@ -110,8 +111,7 @@ void check_place(const Environment& env, const GivenOptions& given, const JobSpe
 int accepted_port(std::string_view endpoint, const std::vector<int>& before, const JobSpec& job) {
   const ValueReading reading = read_value(HostAndPort(), endpoint);
   if (!reading.problem.empty()) refuse_endpoint(endpoint, reading.problem);
-  const std::string_view host = host_of(reading.value);
-  const int port = port_of(reading.value);
+  const auto& [host, port] = std::get<MeetingPoint>(reading.value);
   const auto node = std::find(job.ips.begin(), job.ips.end(), host);
   if (node != job.ips.end() && node - job.ips.begin() != *job.node_rank) {
     refuse_endpoint(endpoint, fmt::format("it stands where the ports of node {} do, and {} is "
@@ -154,7 +154,7 @@ void take_ports(const Environment& env, const GivenOptions& given, JobSpec& job,
   const std::optional<std::string> endpoints = non_empty(env, kEndpoints);
   const std::optional<std::string> first = non_empty(env, kFirstPort);
   const GivenOption* const own = given.first_of({"start_port", "port_range"});
-  if (own != nullptr && (endpoints || (first && *first != own->value))) {
+  if (own != nullptr && (endpoints || (first && *first != own->text))) {
     remarks.warnings.push_back(
         fmt::format("{} is not used: {} comes first",
                     endpoints ? std::string(kEndpoints) : fmt::format("{}={}", kFirstPort, *first),
@@ -195,7 +195,7 @@ void add_cloud_nodes(const Environment& env, GivenOptions& given) {
   const GivenOption* const list = given.find("ips");
   if (list == nullptr) {
     given.add(std::move(trainers));
-  } else if (list->value != trainers.value) {
+  } else if (list->text != trainers.text) {
     refuse_together(*list, trainers, "on PaddleCloud the second names the nodes of the job");
   }
 }

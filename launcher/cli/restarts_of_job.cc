@@ -74,24 +74,18 @@ ValueReading read_restart_causes(std::string_view text) {
   for (const std::string_view part : split(text, ',')) {
     const std::string_view word = without_blanks(part);
     if (!add_cause(word, causes)) {
-      return {{},
-              fmt::format("'{}' is no cause: it takes any, code, signal, lost_node, exit codes "
-                          "from 1 to {} and names of signals (SIGKILL), with commas",
-                          word, kHighestCode)};
+      return refused(
+          fmt::format("'{}' is no cause: it takes any, code, signal, lost_node, exit codes "
+                      "from 1 to {} and names of signals (SIGKILL), with commas",
+                      word, kHighestCode));
     }
     words.push_back(in_one_spelling(word));
   }
-  if (words.empty()) return {{}, "it takes at least one cause: any, code, signal or lost_node"};
-  return {fmt::format("{}", fmt::join(words, ",")), {}};
-}
-
-RestartCauses restart_causes_in(std::string_view value) {
-  RestartCauses causes = no_cause();
-  for (const std::string_view word : split(value, ',')) add_cause(word, causes);
+  if (words.empty()) return refused("it takes at least one cause: any, code, signal or lost_node");
   // What is in a whole needs no naming.
   if (causes.any_code) causes.codes.clear();
   if (causes.any_signal) causes.signals.clear();
-  return causes;
+  return accepted(fmt::format("{}", fmt::join(words, ",")), std::move(causes));
 }
 
 namespace {
@@ -107,9 +101,10 @@ int most_by_default(const std::optional<ElasticSpec>& elastic) {
 
 RestartSpec restarts_of_job(const GivenOptions& given, const std::optional<ElasticSpec>& elastic) {
   RestartSpec restarts;
-  restarts.most = given.number("max_restart").value_or(most_by_default(elastic));
-  restarts.first_pause = given.duration("restart_pause").value_or(restarts.first_pause);
-  if (const auto causes = given.text("restart_on")) restarts.on = restart_causes_in(*causes);
+  restarts.most = given.value<int>("max_restart").value_or(most_by_default(elastic));
+  restarts.first_pause =
+      given.value<std::chrono::milliseconds>("restart_pause").value_or(restarts.first_pause);
+  restarts.on = given.value<RestartCauses>("restart_on").value_or(restarts.on);
   return restarts;
 }
 

@@ -22,9 +22,6 @@ inline constexpr std::string_view kWholeCauses[] = {kAnyCause, kAnyCode, kAnySig
 
 ValueReading read_restart_causes(std::string_view text);
 
-// The value of a reading that was accepted, taken apart.
-RestartCauses restart_causes_in(std::string_view value);
-
 RestartSpec restarts_of_job(const GivenOptions& given, const std::optional<ElasticSpec>& elastic);
 
 }  // namespace paddle_launch

@@ -47,7 +47,7 @@ const GivenOption* deciding_option(const ModeChoice& mode, const GivenOptions& g
   for (const std::string_view key :
        {"ips", "master", "nnodes", "nproc_per_node", "backend", "elastic_server", "np"}) {
     const GivenOption* const option = given.find(key);
-    const bool decides = option != nullptr && !option->from_environment && option->value != "auto";
+    const bool decides = option != nullptr && !option->from_environment && option->text != "auto";
     if (decides) return option;
   }
   return nullptr;

@@ -14,7 +14,6 @@
 #include "launcher/cli/nodes_of_job.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/endpoint.h"
-#include "launcher/text/number.h"
 
 namespace paddle_launch {
 namespace {
@@ -27,10 +26,16 @@ std::vector<int> sizes_of(const Stages& stages) {
   return sizes;
 }
 
+// By stages, where there may be some.
+std::vector<int> numbers_in(const GivenOption& number) {
+  const int* const one = std::get_if<int>(&number.value);
+  return one != nullptr ? std::vector<int>{*one} : number.as<std::vector<int>>();
+}
+
 // Only the number is dropped for what was typed: without the list the job would be another one.
 void check_number(AskedRole& role, GivenOptions& given, Remarks& remarks) {
   const std::vector<int> sizes = sizes_of(role.endpoints);
-  if (role.number == nullptr || stages_of_numbers(role.number->value) == sizes) return;
+  if (role.number == nullptr || numbers_in(*role.number) == sizes) return;
   if (role.number->from_environment && !role.list->from_environment) {
     remarks.warnings.push_back(fmt::format("{} is not used: {} names the {}", said(*role.number),
                                            said(*role.list), role.options.many));
@@ -69,7 +74,7 @@ const GivenOption* under_either_name(std::string_view older, std::string_view ne
   const GivenOption* const one = given.find(older);
   const GivenOption* const other = given.find(newer);
   if (one == nullptr || other == nullptr) return one != nullptr ? one : other;
-  if (one->value == other->value) return one;
+  if (one->text == other->text) return one;
   // The older names have no variables.
   if (!other->from_environment) {
     refuse_together(*one, *other, "they are two names of one option");
@@ -87,11 +92,11 @@ AskedRole asked_role(const RoleOptions& options, GivenOptions& given, Remarks& r
   role.list = under_either_name(options.list, options.newer_list, given, remarks);
   role.number = under_either_name(options.number, options.newer_number, given, remarks);
   if (role.list != nullptr) {
-    role.endpoints = stages_of_endpoints(role.list->value);
+    role.endpoints = role.list->as<Stages>();
     check_number(role, given, remarks);
     check_number_on_a_host(role);
   } else if (role.number != nullptr) {
-    role.numbers = stages_of_numbers(role.number->value);
+    role.numbers = numbers_in(*role.number);
   }
   return role;
 }
@@ -237,7 +242,7 @@ void fill_heter_devices(const Roles& roles, const GivenOptions& given, ServerSpe
     }
     return;
   }
-  spec.heter_devices = stages_of_devices(devices->value);
+  spec.heter_devices = devices->as<std::vector<std::string>>();
   if (spec.heter_devices.size() == stages) return;
   const AskedRole& heter = roles.heter;
   refuse_together(
@@ -316,13 +321,14 @@ ServerSpec servers_of_job(const ModeChoice& mode, GivenOptions& given, Remarks& 
 
 void fill_server_settings(GivenOptions& given, ServerSpec& spec, Remarks& remarks) {
   if (const GivenOption* const port = under_either_name("http_port", "gloo_port", given, remarks)) {
-    spec.http_port = static_cast<int>(parse_whole_number(port->value).value_or(0));
+    spec.http_port = port->as<int>();
     spec.http_port_source = port->name;
   }
   // Paddle's older launcher leaves Gloo off and its newer one uses it.
   const bool is_newer = given.first_of({"trainers", "trainer_num", "gloo_port"}) != nullptr;
   spec.with_gloo = given.text("with_gloo").value_or(is_newer ? "1" : "0");
-  spec.server_wait = given.duration("server_wait").value_or(spec.server_wait);
+  spec.server_wait =
+      given.value<std::chrono::milliseconds>("server_wait").value_or(spec.server_wait);
   spec.legacy_env = spec.single || given.is_true("legacy_env");
 }
 

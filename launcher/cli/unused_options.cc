@@ -32,7 +32,7 @@ constexpr Refusal kRefusals[] = {
 void refuse_for_good(const GivenOptions& given) {
   for (const Refusal& refusal : kRefusals) {
     const GivenOption* const option = given.find(refusal.key);
-    if (option == nullptr || option->value == refusal.harmless) continue;
+    if (option == nullptr || option->text == refusal.harmless) continue;
     throw UsageError(fmt::format(
         "{}: {} is not part of this launcher and will not be. Use Paddle's own launcher for it "
         "(python -m paddle.distributed.launch), or {}.",
@@ -79,7 +79,7 @@ std::string why_nothing_is_sorted(const JobSpec& job) {
 
 // -1 asks for nothing, and 1 is what every job does that is started again.
 bool level_counts(const GivenOption& level, const JobSpec& job) {
-  return job.elastic || level.value == "-1" || (level.value == "1" && job.has_rounds());
+  return job.elastic || level.as<int>() == -1 || (level.as<int>() == 1 && job.has_rounds());
 }
 
 void add_parts_of_rounds(const GivenOptions& given, const JobSpec& job,

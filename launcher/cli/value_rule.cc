@@ -21,8 +21,20 @@
 namespace paddle_launch {
 namespace {
 
-ValueReading accepted(std::string value) { return {std::move(value), {}}; }
-ValueReading refused(std::string problem) { return {{}, std::move(problem)}; }
+struct LevelWord {
+  std::string_view typed;
+  std::string_view text;
+  LogLevel level;
+};
+
+constexpr LevelWord kLevelWords[] = {
+    {"DEBUG", "DEBUG", LogLevel::Debug},       {"INFO", "INFO", LogLevel::Info},
+    {"WARNING", "WARNING", LogLevel::Warning}, {"WARN", "WARNING", LogLevel::Warning},
+    {"ERROR", "ERROR", LogLevel::Error},       {"CRITICAL", "ERROR", LogLevel::Error},
+    {"10", "DEBUG", LogLevel::Debug},          {"20", "INFO", LogLevel::Info},
+    {"30", "WARNING", LogLevel::Warning},      {"40", "ERROR", LogLevel::Error},
+    {"50", "ERROR", LogLevel::Error},
+};
 
 std::string in_case(std::string_view text, int (*change)(int)) {
   std::string result(text);
@@ -31,20 +43,20 @@ std::string in_case(std::string_view text, int (*change)(int)) {
   return result;
 }
 
-std::optional<long long> number_within(std::string_view text, long long low, long long high) {
+std::optional<int> number_within(std::string_view text, int low, int high) {
   const std::optional<long long> number = parse_whole_number(text);
   if (!number || *number < low || *number > high) return std::nullopt;
-  return number;
+  return static_cast<int>(*number);
 }
 
 // "LOW:HIGH" with both ends in the range and in order.
-std::optional<std::string> ordered_pair(std::string_view text, long long low, long long high) {
+std::optional<std::pair<int, int>> ordered_pair(std::string_view text, int low, int high) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
   const auto first = number_within(text.substr(0, colon), low, high);
   const auto last = number_within(text.substr(colon + 1), low, high);
   if (!first || !last || *first > *last) return std::nullopt;
-  return fmt::format("{}:{}", *first, *last);
+  return std::pair(*first, *last);
 }
 
 bool is_of_a_name(char c) {
@@ -77,7 +89,8 @@ ValueReading read_address_list(std::string_view text) {
     }
     entries.push_back(entry);
   }
-  return accepted(fmt::format("{}", fmt::join(entries, ",")));
+  std::string list = fmt::format("{}", fmt::join(entries, ","));
+  return accepted(std::move(list), std::move(entries));
 }
 
 ValueReading read_host_and_port(std::string_view text) {
@@ -98,7 +111,7 @@ ValueReading read_host_and_port(std::string_view text) {
   if (host.empty() || !port) {
     return refused(fmt::format("it takes HOST:PORT with a port from 1 to {}", kHighestPort));
   }
-  return accepted(fmt::format("{}:{}", host, *port));
+  return accepted(fmt::format("{}:{}", host, *port), MeetingPoint{std::string(host), *port});
 }
 
 struct Reader {
@@ -114,14 +127,14 @@ struct Reader {
 
   ValueReading operator()(Boolean) const {
     const std::string word = in_case(text, std::tolower);
-    if (is_among(word, kTrueWords)) return accepted("True");
-    if (is_among(word, kFalseWords)) return accepted("False");
+    if (is_among(word, kTrueWords)) return accepted("True", true);
+    if (is_among(word, kFalseWords)) return accepted("False", false);
     return refused("it takes y, yes, t, true, on, 1 or n, no, f, false, off, 0");
   }
 
   ValueReading operator()(WholeNumber range) const {
     const auto number = number_within(text, range.low, range.high);
-    if (number) return accepted(std::to_string(*number));
+    if (number) return accepted(std::to_string(*number), *number);
     return refused(fmt::format("it takes a whole number from {} to {}", range.low, range.high));
   }
 
@@ -137,9 +150,13 @@ struct Reader {
   }
 
   ValueReading operator()(NodeCount) const {
-    if (const auto nodes = number_within(text, 1, kMostNodes))
-      return accepted(std::to_string(*nodes));
-    if (const auto range = ordered_pair(text, 1, kMostNodes)) return accepted(*range);
+    if (const auto nodes = number_within(text, 1, kMostNodes)) {
+      return accepted(std::to_string(*nodes), NodeRange{*nodes, *nodes});
+    }
+    if (const auto range = ordered_pair(text, 1, kMostNodes)) {
+      const auto [min, max] = *range;
+      return accepted(fmt::format("{}:{}", min, max), NodeRange{min, max});
+    }
     return refused(fmt::format(
         "it takes a number of nodes from 1 to {0}, or a range MIN:MAX of them", kMostNodes));
   }
@@ -159,27 +176,34 @@ struct Reader {
   ValueReading operator()(RestartOn) const { return read_restart_causes(text); }
 
   ValueReading operator()(UserAndPassword) const {
-    if (!text.empty() && text.front() != ':') return accepted(std::string(text));
-    return refused("it takes NAME or NAME:PASSWORD");
+    if (text.empty() || text.front() == ':') return refused("it takes NAME or NAME:PASSWORD");
+    const std::size_t colon = text.find(':');
+    UserTyped user{std::string(text.substr(0, colon)), std::nullopt};
+    if (colon != std::string_view::npos) user.password = text.substr(colon + 1);
+    return accepted(std::string(text), std::move(user));
   }
 
   ValueReading operator()(LogLevelWord) const {
     const std::string word = in_case(text, std::toupper);
     const auto* const found =
         std::find_if(std::begin(kLevelWords), std::end(kLevelWords),
-                     [&word](const auto& pair) { return pair.first == word; });
-    if (found != std::end(kLevelWords)) return accepted(std::string(found->second));
+                     [&word](const LevelWord& level) { return level.typed == word; });
+    if (found != std::end(kLevelWords)) return accepted(std::string(found->text), found->level);
     return refused("it takes DEBUG, INFO, WARNING or ERROR, or Python's 10, 20, 30 or 40");
   }
 
   ValueReading operator()(PortRange) const {
-    if (const auto range = ordered_pair(text, 1, kHighestPort)) return accepted(*range);
+    if (const auto range = ordered_pair(text, 1, kHighestPort)) {
+      return accepted(fmt::format("{}:{}", range->first, range->second), *range);
+    }
     return refused(fmt::format("it takes LOW:HIGH, two ports from 1 to {} in order", kHighestPort));
   }
 
   ValueReading operator()(Seconds) const {
     const std::optional<long long> thousandths = parse_thousandths(text);
-    if (thousandths && *thousandths <= kMostSeconds * 1000LL) return accepted(std::string(text));
+    if (thousandths && *thousandths <= kMostSeconds * 1000LL) {
+      return accepted(std::string(text), std::chrono::milliseconds(*thousandths));
+    }
     return refused(
         fmt::format("it takes seconds from 0 to {}, decimals allowed (2.5)", kMostSeconds));
   }
@@ -248,8 +272,8 @@ struct Offer {
 
   Words operator()(LogLevelWord) const {
     Words levels;
-    for (const auto& [typed, level] : kLevelWords) {
-      if (typed == level) levels.emplace_back(typed);
+    for (const LevelWord& word : kLevelWords) {
+      if (word.typed == word.text) levels.emplace_back(word.typed);
     }
     return levels;
   }

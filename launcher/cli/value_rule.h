@@ -4,7 +4,8 @@
 #pragma once
 
 #include <algorithm>
-#include <iterator>
+#include <chrono>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "launcher/job/job_spec.h"
 #include "launcher/job/pod.h"
 
 namespace paddle_launch {
@@ -61,10 +63,40 @@ inline constexpr int kMostNodes = 100000;
 inline constexpr int kMostSeconds = 86400;  // a day
 inline constexpr int kMostOnANode = 4096;   // processes of one role
 
-struct ValueReading {
-  std::string value;    // in one spelling: True/False, digits without leading zeros, no blanks
-  std::string problem;  // not empty: why the text is refused, as a clause ("it takes …")
+using Stages = std::vector<std::vector<std::string>>;
+
+// --elastic_server, or --master=etcd://….
+struct EtcdServersTyped {
+  std::string scheme{};  // "https://"; empty: none was typed
+  std::vector<std::string> endpoints{};
+
+  bool operator==(const EtcdServersTyped&) const = default;
 };
+
+// --etcd_user.
+struct UserTyped {
+  std::string name{};
+  std::optional<std::string> password{};
+
+  bool operator==(const UserTyped&) const = default;
+};
+
+// What a rule reads out of a text. Words and names are nothing but their text: monostate.
+using Value =
+    std::variant<std::monostate, bool, int, std::chrono::milliseconds, LogLevel, NodeRange,
+                 std::pair<int, int>, MeetingPoint, EtcdServersTyped, UserTyped,
+                 std::vector<std::string>, std::vector<int>, Stages, RestartCauses>;
+
+struct ValueReading {
+  std::string text{};  // in one spelling: True/False, digits without leading zeros, no blanks
+  Value value{};
+  std::string problem{};  // not empty: why the text is refused, as a clause ("it takes …")
+};
+
+inline ValueReading accepted(std::string text, Value value = {}) {
+  return {std::move(text), std::move(value), {}};
+}
+inline ValueReading refused(std::string problem) { return {{}, {}, std::move(problem)}; }
 
 ValueReading read_value(const ValueRule& rule, std::string_view text);
 
@@ -80,13 +112,6 @@ std::string_view without_blanks(std::string_view text);  // around it
 // them.
 inline constexpr std::string_view kTrueWords[] = {"true", "yes", "y", "t", "on", "1"};
 inline constexpr std::string_view kFalseWords[] = {"false", "no", "n", "f", "off", "0"};
-
-// As typed, and what it means.
-inline constexpr std::pair<std::string_view, std::string_view> kLevelWords[] = {
-    {"DEBUG", "DEBUG"}, {"INFO", "INFO"},      {"WARNING", "WARNING"}, {"WARN", "WARNING"},
-    {"ERROR", "ERROR"}, {"CRITICAL", "ERROR"}, {"10", "DEBUG"},        {"20", "INFO"},
-    {"30", "WARNING"},  {"40", "ERROR"},       {"50", "ERROR"},
-};
 
 inline constexpr std::string_view kWaysToMeet[] = {"auto", "solo", "tcp", "mpi", "pmix"};
 inline constexpr std::string_view kStageDeviceWords[] = {"cpu", "gpu", "xpu"};

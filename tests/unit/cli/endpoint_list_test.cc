@@ -20,10 +20,10 @@ void expect_problem(const ValueReading& reading, const Words& parts) {
 }
 
 TEST(EndpointListRule, StripsBlanksAndZeros) {
-  EXPECT_EQ(read_endpoint_list(" 10.0.0.1:6170 ,\tps-1.paddle_x.com:06171", kServers).value,
+  EXPECT_EQ(read_endpoint_list(" 10.0.0.1:6170 ,\tps-1.paddle_x.com:06171", kServers).text,
             "10.0.0.1:6170,ps-1.paddle_x.com:6171");
-  EXPECT_EQ(read_endpoint_list("a, b ,a", kWorkers).value, "a,b,a");
-  EXPECT_EQ(read_endpoint_list("a:1 , b:1; a:2", kHeter).value, "a:1,b:1;a:2");
+  EXPECT_EQ(read_endpoint_list("a, b ,a", kWorkers).text, "a,b,a");
+  EXPECT_EQ(read_endpoint_list("a:1 , b:1; a:2", kHeter).text, "a:1,b:1;a:2");
 }
 
 TEST(EndpointListRule, TakesTheExamplesOfTheDocuments) {
@@ -70,24 +70,26 @@ TEST(EndpointListRule, RefusesStagesThatAreEmptyOrShareAnEndpoint) {
 }
 
 TEST(StageNumbersRule, TakesOneNumberOrOneForEachStage) {
-  EXPECT_EQ(read_stage_numbers("2").value, "2");
-  EXPECT_EQ(read_stage_numbers(" 1; 02 ;3").value, "1;2;3");
+  EXPECT_EQ(read_stage_numbers("2").text, "2");
+  EXPECT_EQ(read_stage_numbers(" 1; 02 ;3").text, "1;2;3");
   for (const char* const text : {"0", "1;0", "1;", ";1", "1,2", "x", "-1", "4097", "4096;1"}) {
     expect_problem(read_stage_numbers(text), {"whole number from 1 to 4096", "1;2;3"});
   }
 }
 
 TEST(StageDevicesRule, TakesThreeWords) {
-  EXPECT_EQ(read_stage_devices("cpu; gpu;xpu").value, "cpu;gpu;xpu");
+  EXPECT_EQ(read_stage_devices("cpu; gpu;xpu").text, "cpu;gpu;xpu");
   for (const char* const text : {"npu", "cpu;", "cpu,gpu", "GPU"}) {
     expect_problem(read_stage_devices(text), {"is no device", "cpu, gpu or xpu"});
   }
 }
 
 TEST(Stages, AreTakenApart) {
-  EXPECT_EQ(stages_of_endpoints("a:1,b:1;c:1"), (Stages{{"a:1", "b:1"}, {"c:1"}}));
-  EXPECT_EQ(stages_of_numbers("1;2;3"), (std::vector<int>{1, 2, 3}));
-  EXPECT_EQ(stages_of_devices("cpu;gpu"), (Words{"cpu", "gpu"}));
+  EXPECT_EQ(std::get<Stages>(read_endpoint_list("a:1,b:1;c:1", kHeter).value),
+            (Stages{{"a:1", "b:1"}, {"c:1"}}));
+  EXPECT_EQ(std::get<std::vector<int>>(read_stage_numbers("1;2;3").value),
+            (std::vector<int>{1, 2, 3}));
+  EXPECT_EQ(std::get<Words>(read_stage_devices("cpu;gpu").value), (Words{"cpu", "gpu"}));
 }
 
 }  // namespace

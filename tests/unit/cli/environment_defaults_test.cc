@@ -55,7 +55,7 @@ TEST(EnvironmentDefaults, FillTheOptionsThatWereNotTyped) {
     add_environment_defaults({{row.variable, row.value}}, given, remarks);
     ASSERT_NE(given.find(row.key), nullptr) << row.variable;
     EXPECT_EQ(given.find(row.key)->name, row.variable);
-    EXPECT_EQ(given.find(row.key)->value, row.value);
+    EXPECT_EQ(given.find(row.key)->text, row.value);
     EXPECT_TRUE(remarks.warnings.empty());
   }
 }

@@ -51,7 +51,7 @@ struct CauseRow {
   RestartCauses causes;
 };
 
-TEST(RestartCausesIn, AreThoseOfTheList) {
+TEST(ReadRestartCauses, AreThoseOfTheList) {
   for (const CauseRow& row :
        {CauseRow{"any", "any", {}},
         {"any,7", "any,7", {}},
@@ -65,8 +65,8 @@ TEST(RestartCausesIn, AreThoseOfTheList) {
          {true, {}, false, {SIGBUS}, true}}}) {
     const ValueReading reading = read_restart_causes(row.text);
     EXPECT_EQ(reading.problem, "") << row.text;
-    EXPECT_EQ(reading.value, row.value);
-    EXPECT_EQ(restart_causes_in(reading.value), row.causes) << row.text;
+    EXPECT_EQ(reading.text, row.value);
+    EXPECT_EQ(std::get<RestartCauses>(reading.value), row.causes) << row.text;
   }
 }
 

@@ -44,16 +44,43 @@ TEST(ReadValue, KeepsWhatItTakesInOneSpelling) {
         {Seconds(), "86400", "86400"}}) {
     const ValueReading reading = read_value(row.rule, row.text);
     EXPECT_EQ(reading.problem, "") << row.text;
-    EXPECT_EQ(reading.value, row.value) << row.text;
+    EXPECT_EQ(reading.text, row.value) << row.text;
+  }
+}
+
+struct ValueRow {
+  ValueRule rule;
+  std::string_view text;
+  Value value;
+};
+
+TEST(ReadValue, GivesWhatTheTextMeans) {
+  for (const ValueRow& row :
+       {ValueRow{AnyText(), "0,1", {}},
+        {Boolean(), "off", false},
+        {Flag(), "True", true},
+        {WholeNumber{-1, 8}, "-1", -1},
+        {NodeCount(), "2", NodeRange{2, 2}},
+        {NodeCount(), "2:4", NodeRange{2, 4}},
+        {AddressList(), " 10.0.0.1 ,host-2\t", std::vector<std::string>{"10.0.0.1", "host-2"}},
+        {HostAndPort(), " 10.0.0.1:06768 ", MeetingPoint{"10.0.0.1", 6768}},
+        {HostAndPort{true}, "etcd://a:1, b:2", EtcdServersTyped{"etcd://", {"a:1", "b:2"}}},
+        {UserAndPassword(), "root", UserTyped{"root", std::nullopt}},
+        {UserAndPassword(), "root:a:b", UserTyped{"root", "a:b"}},
+        {UserAndPassword(), "root:", UserTyped{"root", ""}},
+        {LogLevelWord(), "warn", LogLevel::Warning},
+        {PortRange(), "7000:8000", std::pair(7000, 8000)},
+        {Seconds(), "2.5", std::chrono::milliseconds(2500)}}) {
+    EXPECT_EQ(read_value(row.rule, row.text).value, row.value) << row.text;
   }
 }
 
 TEST(ReadValue, KnowsPythonsBooleanWords) {
   for (const char* const text : {"y", "yes", "t", "true", "on", "1", "TRUE", "Yes"}) {
-    EXPECT_EQ(read_value(Boolean(), text).value, "True") << text;
+    EXPECT_EQ(read_value(Boolean(), text).text, "True") << text;
   }
   for (const char* const text : {"n", "no", "f", "false", "off", "0", "False", "OFF"}) {
-    EXPECT_EQ(read_value(Boolean(), text).value, "False") << text;
+    EXPECT_EQ(read_value(Boolean(), text).text, "False") << text;
   }
 }
 
