@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "launcher/cli/value_rule.h"
-#include "launcher/text/endpoint.h"
+#include "launcher/text/ipv4.h"
 #include "launcher/text/lists.h"
 #include "launcher/text/number.h"
 

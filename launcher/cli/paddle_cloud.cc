@@ -17,7 +17,7 @@
 #include "launcher/cli/nodes_of_job.h"
 #include "launcher/cli/value_rule.h"
 #include "launcher/job/errors.h"
-#include "launcher/text/endpoint.h"
+#include "launcher/text/ipv4.h"
 #include "launcher/text/lists.h"
 #include "launcher/text/number.h"
 

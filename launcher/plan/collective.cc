@@ -2,7 +2,7 @@
 #include "launcher/plan/collective.h"
 
 #include "launcher/plan/pod_plan.h"
-#include "launcher/text/endpoint.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "launcher/text/endpoint.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

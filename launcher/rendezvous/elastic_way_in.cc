@@ -11,7 +11,6 @@
 #include "launcher/os/name_lookup.h"
 #include "launcher/os/sockets.h"
 #include "launcher/rendezvous/elastic.h"
-#include "launcher/text/endpoint.h"
 #include "launcher/text/ipv4.h"
 
 namespace paddle_launch {

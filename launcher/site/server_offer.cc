@@ -13,7 +13,7 @@
 #include "launcher/job/errors.h"
 #include "launcher/site/choose_cards.h"
 #include "launcher/tell/words.h"
-#include "launcher/text/endpoint.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {

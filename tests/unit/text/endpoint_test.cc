@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/text/endpoint.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {
