@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
-#include "launcher/job/surroundings.h"
 
 namespace paddle_launch {
 

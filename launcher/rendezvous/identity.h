@@ -8,7 +8,6 @@
 #include "launcher/channel/hub.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
-#include "launcher/job/surroundings.h"
 #include "launcher/site/machine.h"
 
 namespace paddle_launch {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "launcher/job/environment.h"
-#include "launcher/job/surroundings.h"
 
 namespace paddle_launch {
 

@@ -9,7 +9,6 @@
 
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
-#include "launcher/job/surroundings.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/choose.h"
 #include "launcher/rendezvous/scheduler.h"

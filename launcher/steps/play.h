@@ -5,7 +5,6 @@
 #include "launcher/cli/command_line.h"
 #include "launcher/job/ending.h"
 #include "launcher/job/environment.h"
-#include "launcher/job/surroundings.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/inherited.h"
 #include "launcher/os/signals.h"
