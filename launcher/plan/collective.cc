@@ -27,9 +27,8 @@ std::string hosts_of(const WorldPlan& world) {
 }  // namespace
 
 PodPlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& settings,
-                        const Program& program, const Environment& user,
-                        const std::vector<std::vector<int>>& cpus, bool give_stdin) {
-  PodPlan plan = new_plan(program, settings);
+                        const PodMeans& means, const Environment& user, bool give_stdin) {
+  PodPlan plan = new_plan(means.program, settings);
   for (int i = 0; i < world.my_count; ++i) {
     const auto local = static_cast<std::size_t>(i);
     const Trainer& trainer = world.trainers.at(static_cast<std::size_t>(world.first_mine) + local);
@@ -40,7 +39,7 @@ PodPlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& setting
         .endpoint = trainer.endpoint,
         .cards = trainer.cards,
         .env = trainer_env(world, trainer, settings.rpc),
-        .cpus = local < cpus.size() ? cpus[local] : std::vector<int>{},
+        .cpus = local < means.cpus.size() ? means.cpus[local] : std::vector<int>{},
         .log_path = log_path(settings.log_dir, {Role::Trainer, trainer.rank}),
         .has_stdin = give_stdin && trainer.rank == 0,
     });

@@ -57,26 +57,27 @@ int followed_process(const std::vector<ProcessSpec>& processes) {
 
 }  // namespace
 
-PodPlan plan_servers(const ServerWorld& world, const ServerSpec& spec,
-                     const PaddleEnvSettings& settings, const Program& program,
-                     const CardsOfNode& cards, const Environment& user, bool stdin_to_worker) {
-  PodPlan plan = new_plan(program, settings);
+PodPlan plan_servers(const ServerWorld& world, const JobSpec& job,
+                     const PaddleEnvSettings& settings, const PodMeans& means,
+                     const Environment& user) {
+  const ServerSpec& spec = *job.servers;
+  PodPlan plan = new_plan(means.program, settings);
   std::vector<ProcessSpec>& processes = plan.processes.processes;
   for (const Role role : kInOrderOfStart) {
     for (const RoleProcess& process : world.of(role)) {
       if (process.pod != world.my_pod) continue;
       if (role != Role::Server) ++plan.processes.held_back;
-      const Card* const card = cards.of(process);
+      const Card* const card = means.cards.of(process);
       processes.push_back(
           {.role = role,
            .rank = process.name.index,
            .local_rank = process.on_node,
            .endpoint = process.endpoint(),
            .cards = card != nullptr ? std::vector<Card>{*card} : std::vector<Card>{},
-           .env = role_env(world, spec, process, cards, user),
+           .env = role_env(world, spec, process, means.cards, user),
            .cpus = {},
            .log_path = log_path(settings.log_dir, process.name),
-           .has_stdin = stdin_to_worker && role == Role::Trainer && process.name.index == 0});
+           .has_stdin = job.stdin_to_rank_zero && process.name == ProcessName{Role::Trainer, 0}});
     }
   }
   plan.processes.followed = followed_process(processes);
@@ -90,7 +91,7 @@ PodPlan plan_servers(const ServerWorld& world, const ServerSpec& spec,
   plan.processes.nodes = world.nodes;
   plan.endpoints_log = endpoints_log(endpoints(world.workers), endpoints(world.servers));
   plan.first_on_node = world.first_on_node;
-  plan.card_kind = cards.kind;
+  plan.card_kind = means.cards.kind;
   plan.hosts = hosts_of(world);
   return plan;
 }

@@ -11,11 +11,10 @@
 
 namespace paddle_launch {
 
-// Servers first: workers are held back until all servers of the job are there. `stdin_to_worker`:
-// worker 0 gets our input.
-PodPlan plan_servers(const ServerWorld& world, const ServerSpec& spec,
-                     const PaddleEnvSettings& settings, const Program& program,
-                     const CardsOfNode& cards, const Environment& user, bool stdin_to_worker);
+// Servers first: workers are held back until all servers of the job are there.
+PodPlan plan_servers(const ServerWorld& world, const JobSpec& job,
+                     const PaddleEnvSettings& settings, const PodMeans& means,
+                     const Environment& user);
 
 // One process in the environment as it is (ServerSpec::as_it_is).
 PodPlan plan_as_it_is(const ServerSpec& spec, const PaddleEnvSettings& settings,

@@ -5,6 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "launcher/plan/collective.h"
+#include "launcher/plan/nccl_env.h"
+#include "launcher/plan/parameter_server.h"
+#include "launcher/plan/world.h"
+
 namespace paddle_launch {
 
 std::string log_path(const std::string& log_dir, ProcessName name) {
@@ -27,6 +32,44 @@ void add_environment(PaddleEnv env, const std::vector<EnvVar>& own, const Enviro
   plan.processes.common_env = std::move(env.common);
   plan.backup_env = std::move(env.backup);
   plan.backup_path = std::move(env.backup_path);
+}
+
+namespace {
+
+StoreRelayPlace relay_of_store(const Roster& roster, const PodMeans& means) {
+  const PodOffer& me = roster.pods.at(roster.mine);
+  return {.host = me.host, .port = me.master_port, .store_port = means.store_port};
+}
+
+}  // namespace
+
+PodPlan plan_pod(const JobSpec& job, const Environment& env, const PodMeans& means,
+                 const Roster& roster, const RoundFacts& facts) {
+  const PaddleEnvSettings settings{.backend = job.backend,
+                                   .log_dir = means.log_dir,
+                                   .job_id = job.job_id,
+                                   .temporary_dir = lookup(env, "TMPDIR").value_or("/tmp"),
+                                   .under_scheduler = facts.under_scheduler,
+                                   .rpc = job.mode == Mode::Rpc,
+                                   .round = facts.round,
+                                   .more = nccl_variables(facts.nccl)};
+  PodPlan plan;
+  if (!job.servers) {
+    const WorldPlan world = plan_world(roster, means.store_port);
+    const bool is_typed = facts.has_terminal && world.trainers.size() == 1;
+    plan = plan_collective(world, settings, means, env, job.stdin_to_rank_zero || is_typed);
+    if (!world.store.empty()) plan.store_relay = relay_of_store(roster, means);
+  } else if (job.servers->as_it_is) {
+    plan = plan_as_it_is(*job.servers, settings, means.program, env,
+                         job.stdin_to_rank_zero || facts.has_terminal);
+  } else {
+    ServerWorld world = plan_server_world(roster, job.servers->http_port);
+    plan = plan_servers(world, job, settings, means, env);
+    plan.servers = std::move(world);
+  }
+  plan.processes.round = facts.round.number;
+  plan.processes.host = roster.pods.at(roster.mine).host;
+  return plan;
 }
 
 }  // namespace paddle_launch

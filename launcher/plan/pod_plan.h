@@ -5,8 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "launcher/job/card.h"
+#include "launcher/job/ending.h"
 #include "launcher/job/environment.h"
+#include "launcher/job/job_spec.h"
+#include "launcher/job/nccl_ids.h"
 #include "launcher/job/plan.h"
+#include "launcher/job/pod.h"
+#include "launcher/job/role.h"
 #include "launcher/job/start_method.h"
 #include "launcher/plan/paddle_env.h"
 
@@ -23,5 +29,17 @@ PodPlan new_plan(const Program& program, const PaddleEnvSettings& settings);
 // for themselves.
 void add_environment(PaddleEnv env, const std::vector<EnvVar>& own, const Environment& user,
                      const PaddleEnvSettings& settings, PodPlan& plan);
+
+// What counts besides, and is known when the pods have met.
+struct RoundFacts {
+  RoundState round{};
+  NcclIds nccl{};                // from the first pod
+  bool under_scheduler = false;  // mpirun, mpiexec or srun started this launcher
+  bool has_terminal = false;     // a person may be typing at our input
+};
+
+// Of one pod for one round, in any mode.
+PodPlan plan_pod(const JobSpec& job, const Environment& env, const PodMeans& means,
+                 const Roster& roster, const RoundFacts& facts);
 
 }  // namespace paddle_launch

@@ -8,7 +8,7 @@
 #include "launcher/os/event_loop.h"
 #include "launcher/os/inherited.h"
 #include "launcher/os/signals.h"
-#include "launcher/plan/plan_pod.h"
+#include "launcher/plan/pod_plan.h"
 #include "launcher/rendezvous/rendezvous.h"
 #include "launcher/site/machine.h"
 #include "launcher/site/offer.h"

@@ -10,13 +10,13 @@
 namespace paddle_launch {
 namespace {
 
-const Program kProgram{"/bin/true", {"/bin/true"}};
+const PodMeans kMeans{.program = {"/bin/true", {"/bin/true"}}, .cpus = {{0}, {1}}};
 
 TEST(PlanCollective, UnderASchedulerNobodyInheritsItsVariables) {
   const Environment user{{"PMIX_RANK", "3"}, {"HOME", "/root"}, {"SLURM_JOB_ID", "42"}};
   PaddleEnvSettings settings = kSettings;
   settings.under_scheduler = true;
-  const PodPlan plan = plan_collective(world_of(1, 0), settings, kProgram, user, {}, false);
+  const PodPlan plan = plan_collective(world_of(1, 0), settings, kMeans, user, false);
   EXPECT_EQ(plan.processes.inherited,
             (std::vector<EnvVar>{{"HOME", "/root"}, {"SLURM_JOB_ID", "42"}}));
 }
@@ -26,7 +26,7 @@ TEST(PlanCollective, AnOuterJobsRoundIsNotInherited) {
       {"HOME", "/root"}, {"PADDLE_LAUNCH_ROUND", "8"}, {"PADDLE_RESTART_COUNT", "8"}};
   PaddleEnvSettings settings = kSettings;
   settings.round = {.number = 3, .restarts = 1};
-  const PodPlan plan = plan_collective(world_of(1, 0), settings, kProgram, user, {}, false);
+  const PodPlan plan = plan_collective(world_of(1, 0), settings, kMeans, user, false);
   EXPECT_EQ(plan.processes.inherited, (std::vector<EnvVar>{{"HOME", "/root"}}));
   const std::map<std::string, std::string> told(plan.processes.common_env.begin(),
                                                 plan.processes.common_env.end());
@@ -35,7 +35,7 @@ TEST(PlanCollective, AnOuterJobsRoundIsNotInherited) {
 }
 
 TEST(PlanCollective, GivesEachTrainerItsLogItsCpusAndRankZeroTheInput) {
-  const PodPlan plan = plan_collective(world_of(2, 0), kSettings, kProgram, {}, {{0}, {1}}, true);
+  const PodPlan plan = plan_collective(world_of(2, 0), kSettings, kMeans, {}, true);
   ASSERT_EQ(plan.processes.processes.size(), 2U);
   EXPECT_EQ(plan.processes.processes[1].log_path, "/logs/workerlog.1");
   EXPECT_EQ(plan.processes.processes[1].cpus, std::vector<int>{1});

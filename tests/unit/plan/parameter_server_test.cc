@@ -12,7 +12,9 @@ const Program kProgram{"/usr/bin/python3", {"python3", "-u", "train.py"}};
 
 PodPlan plan_of(const ServerSpec& spec, const ServerWorld& world, const CardsOfNode& cards = {},
                 const Environment& user = {}) {
-  return plan_servers(world, spec, kSettings, kProgram, cards, user, false);
+  JobSpec job;
+  job.servers = spec;
+  return plan_servers(world, job, kSettings, {.program = kProgram, .cards = cards}, user);
 }
 
 TEST(PlanServers, ServersComeFirstAndTheRestIsHeldBack) {
@@ -56,8 +58,10 @@ TEST(PlanServers, AllProcessesKnowWhichTryThisIsAndNoneOfAnOuterJobs) {
       {"PADDLE_LAUNCH_ROUND", "8"}, {"PADDLE_RESTART_COUNT", "8"}, {"HOME", "/root"}};
   PaddleEnvSettings settings = kSettings;
   settings.round = {.number = 3, .restarts = 1};
-  const PodPlan plan = plan_servers(world_of(interleaved(), {"n1", "n3", "n2"}), interleaved(),
-                                    settings, kProgram, {}, user, false);
+  JobSpec job;
+  job.servers = interleaved();
+  const PodPlan plan = plan_servers(world_of(interleaved(), {"n1", "n3", "n2"}), job, settings,
+                                    {.program = kProgram}, user);
   EXPECT_EQ(as_map(plan.processes.inherited), (Variables{{"HOME", "/root"}}));
   EXPECT_EQ(as_map(plan.processes.common_env).at("PADDLE_LAUNCH_ROUND"), "3");
   EXPECT_EQ(as_map(plan.processes.common_env).at("PADDLE_RESTART_COUNT"), "1");
