@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/os/files.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "launcher/os/unique_fd.h"
 
@@ -31,6 +33,17 @@ std::optional<std::string> read_file(const std::string& path) {
       return std::nullopt;
     }
   }
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  const auto close = [](DIR* open) { closedir(open); };
+  const std::unique_ptr<DIR, decltype(close)> listing(opendir(folder.c_str()), close);
+  std::vector<std::string> names;
+  if (!listing) return names;
+  while (const dirent* entry = readdir(listing.get())) {
+    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+  }
+  return names;
 }
 
 std::optional<std::string> replace_file(const std::string& path, const std::string& content,

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace paddle_launch {
 
@@ -27,6 +28,9 @@ inline std::filesystem::path own_directory() {
 // Reads a small file whole; for /proc and /sys, whose files have no size. None: it is not there or
 // may not be read.
 std::optional<std::string> read_file(const std::string& path);
+
+// What a folder has, in the kernel's order, without what begins with a dot.
+std::vector<std::string> names_in(const std::string& folder);
 
 // Writes to a blocking descriptor, however often the kernel takes only a part. False: errno says
 // why not all of it is written.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/site/found_cards.h"
 
-#include <dirent.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include <charconv>
 #include <cstddef>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -21,38 +19,20 @@
 #include "launcher/os/shared_library.h"
 #include "launcher/os/side_process.h"
 #include "launcher/text/device_list.h"
+#include "launcher/text/number.h"
 
 namespace paddle_launch {
 namespace {
 
 bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
-std::vector<std::string> names_in(const std::string& folder) {
-  const auto close = [](DIR* open) { closedir(open); };
-  const std::unique_ptr<DIR, decltype(close)> listing(opendir(folder.c_str()), close);
-  std::vector<std::string> names;
-  if (!listing) return names;
-  while (const dirent* entry = readdir(listing.get())) {
-    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
-  }
-  return names;
-}
-
-std::optional<int> parse_number(std::string_view text) {
-  int number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || stopped != end) return std::nullopt;
-  return number;
-}
-
 // The numbers of <root>/dev/<prefix>[0-9]+, ascending.
 std::vector<int> device_numbers(const std::string& root, std::string_view prefix) {
   std::vector<int> numbers;
   for (const auto& name : names_in(root + "/dev")) {
     if (!name.starts_with(prefix)) continue;
-    const auto number = parse_number(std::string_view(name).substr(prefix.size()));
-    if (number && *number >= 0) numbers.push_back(*number);
+    const auto number = parse_whole_number(std::string_view(name).substr(prefix.size()));
+    if (number && *number >= 0) numbers.push_back(static_cast<int>(*number));
   }
   std::sort(numbers.begin(), numbers.end());
   return numbers;
@@ -80,7 +60,7 @@ std::vector<FoundCard> cards_in_proc(const std::string& root) {
     if (!information) continue;
     // In a container /proc may list the host's cards, while /dev has only those that were given to
     // it.
-    const auto minor = parse_number(field(*information, "Device Minor:"));
+    const auto minor = parse_whole_number(field(*information, "Device Minor:"));
     if (minor && !devices.empty() && !std::binary_search(devices.begin(), devices.end(), *minor)) {
       continue;
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/site/port_users.h"
 
-#include <dirent.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include <charconv>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -17,9 +15,12 @@
 
 #include "launcher/os/files.h"
 #include "launcher/os/other_process.h"
+#include "launcher/text/lists.h"
 
 namespace paddle_launch {
 namespace {
+
+using Words = std::vector<std::string_view>;
 
 // The words of a line: number, local address:port, remote, state, queues, timer, retransmits, uid,
 // timeout, inode.
@@ -31,18 +32,6 @@ constexpr std::string_view kListening = "0A";
 constexpr int kHexadecimal = 16;
 constexpr std::size_t kDigitsOfIpv4 = 8;
 constexpr std::string_view kLoopbackIpv6 = "00000000000000000000000001000000";
-
-void split_words(std::string_view line, Words& words) {
-  words.clear();
-  while (!line.empty()) {
-    const auto first = line.find_first_not_of(' ');
-    if (first == std::string_view::npos) break;
-    line.remove_prefix(first);
-    const auto end = std::min(line.find(' '), line.size());
-    words.push_back(line.substr(0, end));
-    line.remove_prefix(end);
-  }
-}
 
 // None in the line with the headings.
 std::optional<int> port_of(std::string_view address) {
@@ -61,22 +50,27 @@ bool is_loopback(std::string_view address) {
   return host.size() == kDigitsOfIpv4 ? host.ends_with("7F") : host == kLoopbackIpv6;
 }
 
-}  // namespace
-
-void for_each_line(std::string_view text, const std::function<void(const Words&)>& reader) {
-  Words words;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    split_words(text.substr(0, end), words);
+void for_each_line(const std::string& file, const std::function<void(const Words&)>& reader) {
+  const std::string text = read_file(file).value_or("");
+  for (const std::string_view line : split(text, '\n')) {
+    Words words = split(line, ' ');
+    std::erase(words, std::string_view());
     reader(words);
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
 
+// A line of /proc/net/tcp or tcp6.
+struct TcpSocket {
+  int port = 0;  // the local one
+  bool listens = false;
+  bool on_loopback = false;  // reached from this machine alone
+  std::string_view user{};   // a number
+  std::string_view inode{};  // "0": the socket belongs to nobody any more
+};
+
 void for_each_tcp_socket(const std::string& table,
                          const std::function<void(const TcpSocket&)>& reader) {
-  const std::string text = read_file(table).value_or("");
-  for_each_line(text, [&reader](const Words& words) {
+  for_each_line(table, [&reader](const Words& words) {
     if (words.size() <= kInode) return;
     const std::optional<int> port = port_of(words[kLocal]);
     if (!port) return;
@@ -84,8 +78,6 @@ void for_each_tcp_socket(const std::string& table,
             words[kInode]});
   });
 }
-
-namespace {
 
 std::set<int> listening(const std::set<int>& asked, const std::string& proc_root,
                         bool loopback_too) {
@@ -123,16 +115,6 @@ constexpr std::string_view kNobody = "an unknown process";
 constexpr std::string_view kTimeWait =
     "a connection that was just closed (TIME_WAIT, gone within a minute)";
 
-bool for_each_entry(const std::string& folder, const std::function<bool(const char*)>& wanted) {
-  const auto close = [](DIR* open) { closedir(open); };
-  const std::unique_ptr<DIR, decltype(close)> listing(opendir(folder.c_str()), close);
-  if (!listing) return false;
-  while (const dirent* entry = readdir(listing.get())) {
-    if (wanted(entry->d_name)) return true;
-  }
-  return false;
-}
-
 std::string link_target(const std::string& path) {
   std::array<char, 64> target{};
   const ssize_t length = readlink(path.c_str(), target.data(), target.size());
@@ -142,19 +124,18 @@ std::string link_target(const std::string& path) {
 std::optional<std::string> process_with_socket(std::string_view inode,
                                                const std::string& proc_root) {
   const std::string wanted = fmt::format("socket:[{}]", inode);
-  std::optional<std::string> owner;
-  for_each_entry(proc_root, [&](const char* pid) {
-    if (std::string_view(pid).find_first_not_of("0123456789") != std::string_view::npos)
-      return false;
-    const std::string folder = fmt::format("{}/{}/fd", proc_root, pid);
-    const auto is_it = [&](const char* fd) { return link_target(folder + "/" + fd) == wanted; };
-    if (!for_each_entry(folder, is_it)) return false;
-    owner = fmt::format(
-        "process {} ({})", pid,
-        shown_command(read_file(fmt::format("{}/{}/cmdline", proc_root, pid)).value_or("")));
-    return true;
-  });
-  return owner;
+  for (const std::string& pid : names_in(proc_root)) {
+    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string process = proc_root + "/" + pid;
+    const std::vector<std::string> open = names_in(process + "/fd");
+    const bool has_it = std::any_of(open.begin(), open.end(), [&](const std::string& fd) {
+      return link_target(process + "/fd/" + fd) == wanted;
+    });
+    if (!has_it) continue;
+    return fmt::format("process {} ({})", pid,
+                       shown_command(read_file(process + "/cmdline").value_or("")));
+  }
+  return std::nullopt;
 }
 
 struct Socket {
@@ -190,9 +171,8 @@ std::string describe_port_owner(int port, const std::string& proc_root) {
 
 std::string describe_lock_owner(int port, const std::string& proc_root) {
   const std::string path = "@" + port_lock_name(port).substr(1);
-  const std::string text = read_file(proc_root + "/net/unix").value_or("");
   std::string inode;
-  for_each_line(text, [&](const Words& words) {
+  for_each_line(proc_root + "/net/unix", [&](const Words& words) {
     if (words.size() > kUnixInode + 1 && words[kUnixInode + 1] == path) inode = words[kUnixInode];
   });
   if (inode.empty()) return std::string(kNobody);
