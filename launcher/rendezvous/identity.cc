@@ -64,8 +64,8 @@ ChannelIdentity typed_identity(const JobSpec& job, const Environment& env, const
 }
 
 ChannelIdentity step_identity(const JobSpec& job, const Environment& env, const Machine& here,
-                              const SlurmStep& step, bool is_hub,
-                              std::vector<std::string>& notices) {
+                              const SlurmStep& step, std::vector<std::string>& notices) {
+  const bool is_hub = step.node == 0 && step.local == 0;
   const std::string words =
       fmt::format("step {}.{} of {}", step.job_id, step.step_id, job_words(job));
   const Token token = find_token(job, env);

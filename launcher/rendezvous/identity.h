@@ -23,7 +23,6 @@ ChannelIdentity typed_identity(const JobSpec& job, const Environment& env, const
 // In a step of Slurm without PMIx: the hub makes a secret and shows it in a credential that MUNGE
 // opens for this user alone; without MUNGE, or where the user has a token, as typed_identity.
 ChannelIdentity step_identity(const JobSpec& job, const Environment& env, const Machine& here,
-                              const SlurmStep& step, bool is_hub,
-                              std::vector<std::string>& notices);
+                              const SlurmStep& step, std::vector<std::string>& notices);
 
 }  // namespace paddle_launch

@@ -87,7 +87,7 @@ TcpSettings settings_for(const JobSpec& job, const Environment& env, const Machi
   } else if (company.way() == Way::SlurmStep) {
     const SlurmStep& step = *company.surroundings().step;
     settings = step_settings(step, company.group());
-    settings.identity = step_identity(job, env, here, step, settings.is_hub, notices);
+    settings.identity = step_identity(job, env, here, step, notices);
   } else {
     settings = typed_settings(job, me);
     settings.identity = typed_identity(job, env, here, notices);
