@@ -13,7 +13,7 @@
 #include "launcher/channel/payload.h"
 #include "launcher/job/errors.h"
 #include "launcher/launch_failure.h"
-#include "launcher/nccl/id_maker.h"
+#include "launcher/nccl/id_keeper.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/inherited.h"
 #include "launcher/os/signals.h"

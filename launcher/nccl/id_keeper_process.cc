@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "launcher/nccl/nccl_library.h"
+#include "launcher/nccl/libnccl.h"
 #include "launcher/os/frames.h"
 #include "launcher/text/wire.h"
 

@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "launcher/job/nccl_ids.h"
-#include "launcher/nccl/find_nccl.h"
+#include "launcher/nccl/libnccl.h"
 #include "launcher/os/unique_fd.h"
 
 namespace paddle_launch {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/nccl/find_nccl.h"
-
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
+#include "launcher/nccl/libnccl.h"
 #include "tests/unit/site/fake_root.h"
 
 namespace paddle_launch {

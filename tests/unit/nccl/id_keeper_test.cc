@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/nccl/nccl_library.h"
+#include "launcher/nccl/libnccl.h"
 #include "launcher/os/files.h"
 #include "tests/unit/site/fake_root.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "launcher/nccl/find_nccl.h"
+#include "launcher/nccl/libnccl.h"
 #include "tests/unit/site/fake_root.h"
 
 namespace paddle_launch {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "launcher/nccl/find_nccl.h"
+#include "launcher/nccl/libnccl.h"
 #include "launcher/text/lists.h"
 
 namespace paddle_launch {
