@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the plans of all modes have in common.
+// The plan of a pod for a round in any mode, and what the plans of all modes have in common.
 #pragma once
 
 #include <string>

@@ -11,7 +11,6 @@ NO_MESSAGES_IN = {
 _SEARCHED = "searched for in somebody else's text"
 TAKES_NO_MESSAGE = {
     "find": _SEARCHED, "says": _SEARCHED, "field": _SEARCHED, "strncmp": _SEARCHED,
-    "prctl": "a process's name in ps",
     "digest": "goes into a number",
     "add_header": "HTTP",
     "check": "a system call and its object, before the kernel's own words",
