@@ -14,8 +14,6 @@
 #include "launcher/cli/servers_of_job.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/ipv4.h"
-#include "launcher/text/lists.h"
-#include "launcher/text/number.h"
 
 namespace paddle_launch {
 

@@ -14,7 +14,6 @@
 #include "launcher/cli/nodes_of_job.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/ipv4.h"
-#include "launcher/text/number.h"
 
 namespace paddle_launch {
 namespace {
