@@ -20,23 +20,23 @@ TEST(Board, TellsPidsWhenAllHaveBegun) {
   EXPECT_EQ(board.pids(), (Pids{201, 202}));
 }
 
-TEST(Board, AConfessionBelongsToOneProcess) {
+TEST(Board, AnErrorBelongsToOneProcess) {
   Board board;
   board.begin(0, 2, 201);
   board.begin(1, 2, 202);
-  board.confess(1, "no such loss");
-  EXPECT_EQ(board.confession_of(202), "no such loss");
-  EXPECT_EQ(board.confession_of(201), "");
-  EXPECT_EQ(board.confession_of(999), "");
+  board.tell_error(1, "no such loss");
+  EXPECT_EQ(board.error_of(202), "no such loss");
+  EXPECT_EQ(board.error_of(201), "");
+  EXPECT_EQ(board.error_of(999), "");
   board.begin(1, 2, 302);
-  EXPECT_EQ(board.confession_of(302), "") << "of the round before";
+  EXPECT_EQ(board.error_of(302), "") << "of the round before";
 }
 
 TEST(Board, ALongTextIsCut) {
   Board board;
   board.begin(0, 1, 201);
-  board.confess(0, std::string(100'000, 'x'));
-  const std::string text = board.confession_of(201);
+  board.tell_error(0, std::string(100'000, 'x'));
+  const std::string text = board.error_of(201);
   EXPECT_GT(text.size(), 1000U);
   EXPECT_LT(text.size(), 100'000U);
 }
