@@ -34,7 +34,7 @@ struct Text {
 
 struct Slot {
   pid_t pid;
-  Text confession;
+  Text error;
 };
 
 struct Ending {
@@ -68,13 +68,13 @@ Board::~Board() { munmap(layout_, sizeof(Layout)); }
 
 void Board::begin(std::size_t index, std::size_t count, pid_t pid) {
   Slot& slot = layout_->slots.at(index);
-  std::atomic_ref(slot.confession.size).store(0);  // of an earlier round
+  std::atomic_ref(slot.error.size).store(0);  // of an earlier round
   std::atomic_ref(slot.pid).store(pid);
   std::atomic_ref(layout_->count).store(count);
 }
 
-void Board::confess(std::size_t index, std::string_view message) {
-  layout_->slots.at(index).confession.set(message);
+void Board::tell_error(std::size_t index, std::string_view message) {
+  layout_->slots.at(index).error.set(message);
 }
 
 void Board::end(const BoardEnd& end) {
@@ -101,11 +101,11 @@ std::optional<std::vector<pid_t>> Board::pids() const {
   return pids;
 }
 
-std::string Board::confession_of(pid_t pid) const {
+std::string Board::error_of(pid_t pid) const {
   const std::size_t count = std::atomic_ref(layout_->count).load();
   for (std::size_t i = 0; i < count; ++i) {
     Slot& slot = layout_->slots.at(i);
-    if (std::atomic_ref(slot.pid).load() == pid) return slot.confession.get();
+    if (std::atomic_ref(slot.pid).load() == pid) return slot.error.get();
   }
   return {};
 }

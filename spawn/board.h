@@ -33,13 +33,13 @@ class Board {
 
   // Written by a forked function; `index` of so many processes.
   void begin(std::size_t index, std::size_t count, pid_t pid);
-  void confess(std::size_t index, std::string_view message);
+  void tell_error(std::size_t index, std::string_view message);
   // Written by the launcher process.
   void end(const BoardEnd& end);
 
   // None: not all are started yet.
   std::optional<std::vector<pid_t>> pids() const;
-  std::string confession_of(pid_t pid) const;
+  std::string error_of(pid_t pid) const;
   // None: the launcher process was killed, or has not ended.
   std::optional<BoardEnd> ending() const;
 

@@ -12,8 +12,8 @@
 
 #include "launcher/job/start_method.h"
 #include "launcher/launch.h"
-#include "launcher/os/unique_fd.h"
 #include "launcher/launch_failure.h"
+#include "launcher/os/unique_fd.h"
 #include "launcher/site/start_environment.h"
 #include "spawn/command.h"
 
@@ -55,11 +55,11 @@ void flush_all() {
   std::fflush(nullptr);
 }
 
-int confess(Board& board, std::size_t index, int rank, std::string_view message) {
+int tell_error(Board& board, std::size_t index, int rank, std::string_view message) {
   flush_all();
   std::fprintf(stderr, "rank %d ended with an exception: %.*s\n", rank,
                static_cast<int>(message.size()), message.data());
-  board.confess(index, message);
+  board.tell_error(index, message);
   return kExceptionStatus;
 }
 
@@ -69,9 +69,9 @@ int call(const std::function<void()>& function, Board& board, std::size_t index,
   try {
     function();
   } catch (const std::exception& error) {
-    return confess(board, index, rank, error.what());
+    return tell_error(board, index, rank, error.what());
   } catch (...) {
-    return confess(board, index, rank, kUnknownException);
+    return tell_error(board, index, rank, kUnknownException);
   }
   flush_all();
   return 0;

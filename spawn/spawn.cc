@@ -141,7 +141,7 @@ class Spawned::State {
                        {});
     }
     const bool is_wished = end->was_stopped && stop_asked_;
-    if (end->status != 0 && !is_wished) throw error_of(*end, board_.confession_of(end->pid));
+    if (end->status != 0 && !is_wished) throw error_of(*end, board_.error_of(end->pid));
   }
 
  private:
