@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/launch.h"
 
+#include <unistd.h>
+
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -23,6 +25,7 @@
 #include "launcher/rendezvous/link_checker.h"
 #include "launcher/run/end_on_signal.h"
 #include "launcher/run/own_words.h"
+#include "launcher/run/round.h"
 #include "launcher/site/log_place.h"
 #include "launcher/site/machine.h"
 #include "launcher/site/named_files.h"
@@ -32,13 +35,25 @@
 #include "launcher/steps/elastic_job.h"
 #include "launcher/steps/meeting.h"
 #include "launcher/steps/next_meeting.h"
-#include "launcher/steps/play.h"
 #include "launcher/tell/check_table.h"
+#include "launcher/tell/dry_run.h"
 #include "launcher/tell/rounds_table.h"
 #include "launcher/text/signal_name.h"
 
 namespace paddle_launch {
 namespace {
+
+// All that stays the same from round to round.
+struct Job {
+  const ParsedCommandLine& command;
+  const Environment& env;
+  const Surroundings& around;
+  const Machine& here;
+  EventLoop& loop;
+  SignalWatch& signals;
+  const Inherited& inherited;
+  Company& company;
+};
 
 bool is_on_gpus(const JobSpec& job, const Offer& offer) {
   return offer.pod.card_kind == CardKind::Gpu && !job.check && job.dry_run == DryRun::No;
@@ -76,6 +91,20 @@ Met meet(EventLoop& loop, const JobSpec& job, const Environment& env, const Mach
   }
 }
 
+// --dry_run. Returns the exit status.
+int print_plan(const JobSpec& job, const ProcessPlan& plan) {
+  const std::string text = job.dry_run == DryRun::Json ? dry_run_json(plan) : dry_run_text(plan);
+  return print_out(text) ? 0 : 1;
+}
+
+RoundFacts facts_of_round(const RoundState& round, const std::string& payload,
+                          const Surroundings& around) {
+  return {.round = round,
+          .nccl = unpack_payload(payload).nccl,
+          .under_scheduler = !around.launched_by.empty(),
+          .has_terminal = isatty(STDIN_FILENO) == 1};
+}
+
 int show_assumed_plan(const JobSpec& job, const Environment& env, const Machine& here, Offer& offer,
                       const Surroundings& around) {
   NamedLogs(job).assume(offer.means.log_dir);
@@ -101,18 +130,18 @@ int check_network(EventLoop& loop, const Met& met, const Machine& here, bool spe
 }
 
 // Whether and how this job may have several rounds.
-Rounds rounds_of(const JobSpec& job, const Company& company) {
-  Rounds rounds{.rules = {.spec = job.restarts}, .may_be_several = job.has_rounds()};
-  if (company.way() == Way::Tcp) rounds.rules.nodes = RestartRules::Nodes::Typed;
-  if (!job.elastic) return rounds;
-  rounds.rules.nodes = RestartRules::Nodes::Elastic;
-  rounds.rules.level = job.elastic->level;
-  return rounds;
+History history_of(const JobSpec& job, const Company& company) {
+  History history{.rules = {.spec = job.restarts}, .may_be_several = job.has_rounds()};
+  if (company.way() == Way::Tcp) history.rules.nodes = RestartRules::Nodes::Typed;
+  if (!job.elastic) return history;
+  history.rules.nodes = RestartRules::Nodes::Elastic;
+  history.rules.level = job.elastic->level;
+  return history;
 }
 
 // There will be no next one, and main says why.
-void show_rounds(const Rounds& rounds) {
-  say_patiently(rounds_table(rounds.told, 1), std::chrono::seconds(1));
+void show_rounds(const History& history) {
+  say_patiently(rounds_table(history.told, 1), std::chrono::seconds(1));
 }
 
 // A signal came when the next round was settled already.
@@ -145,6 +174,24 @@ Met meet_for_next_round(const Job& job, Offer& offer, BetweenRounds between, Ela
   return meet_again(job.loop, spec, job.company, std::move(between), terms, offer.pod, payload);
 }
 
+RoundEnd run_round(const Job& job, RoundWatch* watch, const Offer& offer, const Met& met,
+                   OpeningRemarks remarks, History& history) {
+  const JobSpec& spec = job.command.job;
+  const PodPlan plan = plan_pod(spec, job.env, offer.means, met.roster,
+                                facts_of_round(met.round, met.payload, job.around));
+  const bool speaks = job.company.speaks();
+  if (spec.dry_run != DryRun::No) return {.status = speaks ? print_plan(spec, plan.processes) : 0};
+  remarks.add_warnings(offer.warnings);
+  remarks.add_warnings(met.warnings);
+  remarks.add_warnings(job.company.contradictions(spec, met.roster));
+  if (!job.company.remark().empty()) remarks.notices.push_back(job.company.remark());
+  history.state = met.round;
+  return Round({job.loop, job.signals, job.inherited, spec, job.env, job.here.host_name, speaks,
+                job.around.step.has_value(), watch},
+               *met.channel, static_cast<int>(met.roster.mine), plan, history)
+      .run(std::move(remarks));
+}
+
 // Whatever hangs now hangs before anything was started: a signal ends us at once.
 Offer make_offer_or_end(const Inherited& inherited, const OfferRequest& request) {
   const SignalsAsBefore may_end_us(inherited);
@@ -173,7 +220,7 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
 
   const Job whole{command, env, around, here, loop, signals, inherited, company};
   OpeningRemarks remarks{.notices = command.notices, .warnings = command.warnings};
-  Rounds rounds = rounds_of(job, company);
+  History history = history_of(job, company);
   NamedLogs logs(job);
   NcclIdMaker nccl(job, env, offer.means.program);
   const bool on_gpus = is_on_gpus(job, offer);
@@ -193,8 +240,8 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
   for (;;) {
     waiting.reset();
     logs.take(unpack_payload(met.payload).log_name, offer.means.log_dir);
-    if (elastic) rounds.watch = elastic->watch();
-    const RoundEnd end = play(whole, offer, met, std::exchange(remarks, {}), rounds);
+    RoundWatch* const watch = elastic ? elastic->watch() : nullptr;
+    const RoundEnd end = run_round(whole, watch, offer, met, std::exchange(remarks, {}), history);
     if (!end.next) {
       if (elastic) elastic->leave(met.channel->is_hub() && !end.leaves);
       return {end.status, end.verdict};
@@ -208,7 +255,7 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
       met = meet_for_next_round(whole, offer, std::move(between), elastic ? &*elastic : nullptr,
                                 payload);
     } catch (...) {
-      if (company.speaks()) show_rounds(rounds);
+      if (company.speaks()) show_rounds(history);
       throw;
     }
   }

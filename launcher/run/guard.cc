@@ -9,11 +9,16 @@
 #include <array>
 #include <cerrno>
 #include <exception>
+#include <map>
 #include <utility>
+
+#include <nlohmann/json.hpp>
 
 #include "launcher/os/check.h"
 #include "launcher/os/child.h"
 #include "launcher/run/guard_process.h"
+#include "launcher/tell/log_lines.h"
+#include "launcher/tell/voice.h"
 
 namespace paddle_launch {
 namespace {
@@ -21,7 +26,40 @@ namespace {
 // Beyond what trainers may take to end.
 constexpr std::chrono::seconds kToTakeItsLeave{5};
 
+std::vector<std::string> make_start_lines(const ProcessPlan& plan) {
+  const std::string now = timestamp();
+  std::vector<std::string> lines;
+  for (const ProcessSpec& spec : plan.processes) lines.push_back(log_start_line(plan, spec, now));
+  return lines;
+}
+
+std::vector<PodFile> shared_files(const PodPlan& plan) {
+  std::vector<PodFile> files;
+  // Pods of one node share its directory.
+  if (plan.first_on_node && !plan.log_dir.empty()) {
+    files.push_back({.path = plan.log_dir + "/endpoints.log", .text = plan.endpoints_log});
+  }
+  if (plan.backup_path.empty()) return files;
+  const nlohmann::json backup =
+      std::map<std::string, std::string>(plan.backup_env.begin(), plan.backup_env.end());
+  files.push_back(
+      {.path = plan.backup_path, .text = backup.dump(), .mode = 0600, .is_needed = true});
+  return files;
+}
+
 }  // namespace
+
+GuardSettings guard_settings(const JobSpec& job, const PodPlan& plan, bool is_first_round) {
+  return {.grace = job.grace,
+          .log_dir = plan.log_dir,
+          .log_overwrite = job.log_overwrite && is_first_round,
+          .must_own_logs = is_first_round,
+          .is_named = job.log_dir == kNamedLogs && plan.first_on_node && !plan.log_dir.empty() &&
+                      is_first_round,
+          .files = shared_files(plan),
+          .start_lines = make_start_lines(plan.processes),
+          .remove_at_end = plan.log_dir.empty() ? plan.backup_path : ""};
+}
 
 Guard::Guard(const ProcessPlan& plan, const GuardSettings& settings) : grace_(settings.grace) {
   std::array<int, 2> ends{};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/job/job_spec.h"
 #include "launcher/job/plan.h"
 #include "launcher/os/inherited.h"
 #include "launcher/os/unique_fd.h"
@@ -38,6 +39,10 @@ struct GuardSettings {
       start_lines;              // the first line of each log, in the order of the processes
   std::string remove_at_end{};  // a file that has served when the last process is gone
 };
+
+// But for what the launcher inherited and what depends on the terminal. Only the first round
+// empties logs, or is refused one.
+GuardSettings guard_settings(const JobSpec& job, const PodPlan& plan, bool is_first_round);
 
 class Guard {
  public:

@@ -114,7 +114,7 @@ StopCause PostMortem::cause(const Outcome& outcome) const {
   return stop_cause(outcome, plan_, node_, moment_of(outcome), oom_kills());
 }
 
-bool PostMortem::blames_another(int worker) const {
+bool PostMortem::lost_a_neighbour(int worker) const {
   if (plan_.world_size < 2 || !has_logs(plan_)) return false;
   const LogEnds ends = read_log_ends(
       {plan_.processes.at(static_cast<std::size_t>(worker)).log_path}, kBeforeTheVerdict);

@@ -25,7 +25,7 @@ class PostMortem {
   // This pod's outcome as the others learn it.
   StopCause cause(const Outcome& outcome) const;
   // Whether a process that failed says that it lost a neighbour, and nothing of its own.
-  bool blames_another(int worker) const;
+  bool lost_a_neighbour(int worker) const;
   // This pod's account of itself. `own`: the cause that was told when the verdict fell; none: the
   // reason was another pod's, or all went well. Reads the logs, so before our own last lines go
   // into them. Then result.exits know who had failed before it was told to stop, and who only

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <csignal>
 
+#include "launcher/job/errors.h"
+
 namespace paddle_launch {
 namespace {
 
@@ -32,6 +34,14 @@ bool asks_to_start_again(const JobVerdict& verdict) {
 }
 
 bool is_elastic(const RestartRules& rules) { return rules.nodes == RestartRules::Nodes::Elastic; }
+
+// Of an elastic job that goes on: whether the pod whose trainer or launcher failed stays behind.
+bool leaves_after_failure(const RestartRules& rules, const JobVerdict& verdict) {
+  if (!is_elastic(rules)) return false;
+  if (verdict.first.kind == Kind::LauncherFailed) return true;
+  return rules.level == 0 && verdict.first.kind == Kind::WorkerFailed &&
+         !asks_to_start_again(verdict);
+}
 
 // The nodes of the next round are others, and nothing failed.
 bool is_change_of_nodes(const RestartRules& rules, const JobVerdict& verdict) {
@@ -96,11 +106,21 @@ std::optional<NextRound> next_round(const RestartRules& rules, const StoppedRoun
   return next;
 }
 
-bool leaves_after_failure(const RestartRules& rules, const JobVerdict& verdict) {
-  if (!is_elastic(rules)) return false;
-  if (verdict.first.kind == Kind::LauncherFailed) return true;
-  return rules.level == 0 && verdict.first.kind == Kind::WorkerFailed &&
-         !asks_to_start_again(verdict);
+RoundEnd end_of_round(const RestartRules& rules, const JobVerdict& verdict, const OwnEnd& own) {
+  if (!verdict.next) return {.status = verdict.first.status, .verdict = verdict};
+  const bool is_asked = own.ending_signal != 0;
+  const int status = is_asked         ? kSignalBase + own.ending_signal
+                     : own.has_failed ? kLaunchErrorStatus
+                                      : verdict.first.status;
+  const bool stays_behind = own.has_cause && leaves_after_failure(rules, verdict);
+  if (is_elastic(rules) && (is_asked || own.has_failed || stays_behind)) {
+    return {.status = status, .leaves = true, .verdict = verdict};
+  }
+  // The signal met a verdict that was on its way already.
+  if (is_asked) return {.status = status, .next = verdict.next, .is_asked_to_end = true};
+  // Another cause was first, but a launcher that failed plays no other round.
+  if (own.has_failed) return {.status = status, .verdict = verdict};
+  return {.status = status, .next = verdict.next};
 }
 
 }  // namespace paddle_launch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a job that stopped has another round, pure: how it stopped comes in, the next round comes
-// out, or nothing: the job has ended.
+// Whether a job that stopped has another round, and who takes part in it. Pure: how the round
+// stopped comes in; the next one comes out, or nothing: the job has ended.
 #pragma once
 
 #include <chrono>
@@ -34,7 +34,22 @@ struct StoppedRound {
 std::optional<NextRound> next_round(const RestartRules& rules, const StoppedRound& round,
                                     const JobVerdict& verdict);
 
-// Of an elastic job that goes on: whether the pod whose trainer or launcher failed stays behind.
-bool leaves_after_failure(const RestartRules& rules, const JobVerdict& verdict);
+// How a round ended for one launcher.
+struct RoundEnd {
+  int status = 0;
+  std::optional<NextRound> next{};  // that this launcher takes part in
+  bool is_asked_to_end = false;     // by a signal; the others are still to hear of it
+  bool leaves = false;              // the job goes on without this launcher
+  JobVerdict verdict{};             // of the last round
+};
+
+// What a launcher knows of itself when the verdict over the round is there.
+struct OwnEnd {
+  bool has_cause = false;   // the verdict is its pod's
+  int ending_signal = 0;    // the first that asked it to end
+  bool has_failed = false;  // by an exception of its own
+};
+
+RoundEnd end_of_round(const RestartRules& rules, const JobVerdict& verdict, const OwnEnd& own);
 
 }  // namespace paddle_launch

@@ -22,7 +22,9 @@
 
 #include <fmt/format.h>
 
+#include "launcher/job/errors.h"
 #include "launcher/os/sockets.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {
@@ -272,6 +274,25 @@ void StoreRelay::close() {
   waiting_.splice(waiting_.end(), trying_);
   for (const Held& held : waiting_) loop_.forget(held.client.get());
   waiting_.clear();
+}
+
+std::unique_ptr<StoreRelay> open_store_relay(EventLoop& loop, const StoreRelayPlace& place,
+                                             std::function<void(const std::string&)> warn) {
+  // A store listens on all addresses of its host, as this name may mean another one elsewhere.
+  const auto address = parse_ipv4(place.host);
+  const bool is_for_this_host = address && is_loopback(*address);
+  try {
+    return std::make_unique<StoreRelay>(
+        loop, StoreRelaySettings{.address = is_for_this_host ? *address : 0,
+                                 .port = place.port,
+                                 .store_port = place.store_port,
+                                 .tell = std::move(warn)});
+  } catch (const std::system_error& error) {
+    throw LaunchError(
+        fmt::format("cannot receive the ranks at PADDLE_MASTER={}:{} in place of rank 0's store: "
+                    "{}; start the job again, or leave that to rank 0 with --store_door=off",
+                    place.host, place.port, error.code().message()));
+  }
 }
 
 }  // namespace paddle_launch

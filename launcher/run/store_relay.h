@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "launcher/job/plan.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/unique_fd.h"
 
@@ -109,5 +110,9 @@ class StoreRelay {
   Alarm look_again_;
   Alarm rest_;
 };
+
+// Before the first trainer starts. `warn` is called while the relay lives. Throws LaunchError.
+std::unique_ptr<StoreRelay> open_store_relay(EventLoop& loop, const StoreRelayPlace& place,
+                                             std::function<void(const std::string&)> warn);
 
 }  // namespace paddle_launch

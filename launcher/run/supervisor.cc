@@ -59,14 +59,14 @@ NotStarted not_started(const GuardReport& report) {
 // end is another Stop.
 
 Supervisor::Supervisor(EventLoop& loop, Guard& guard, Console& console, SignalWatch& signals,
-                       const Terminal& terminal, StopPolicy policy, SupervisorNews news)
+                       const Terminal& terminal, StopPolicy policy, Observer& observer)
     : loop_(loop),
       guard_(guard),
       console_(console),
       signals_(signals),
       terminal_(terminal),
       policy_(std::move(policy)),
-      news_(std::move(news)),
+      observer_(observer),
       doubt_(loop),
       slow_start_(loop),
       answer_(loop) {}
@@ -77,13 +77,12 @@ Supervisor::~Supervisor() {
   if (console_watched_) loop_.forget(console_.fd());
 }
 
-RoundResult Supervisor::run(const std::function<void()>& begin,
-                            std::chrono::milliseconds patience) {
+RoundResult Supervisor::run(std::chrono::milliseconds patience) {
   try {
     loop_.on_readable(guard_.fd(), [this] { take_reports(); });
     loop_.on_readable(signals_.fd(), [this] { take_signals(); });
     slow_start_.set(kSlowStart, [this] { tell_slow_start(); });
-    begin();
+    observer_.on_watching();
     loop_.run_until([this] { return is_over(); });
   } catch (const std::exception& error) {
     see_out(error.what(), patience);
@@ -124,38 +123,36 @@ void Supervisor::see_out(const std::string& failure, std::chrono::milliseconds p
 // An exception that one report leads to does not lose those behind it.
 void Supervisor::take_reports() {
   const Guard::Reports received = guard_.receive();
-  for (const Guard::Words& words : received.words) take(words);
+  for (const Guard::Words& words : received.words) on_words(words);
   reports_.insert(reports_.end(), received.reports.begin(), received.reports.end());
   while (!reports_.empty()) {
     const GuardReport report = reports_.front();
     reports_.pop_front();
-    take(report);
+    on_report(report);
   }
   if (received.guard_is_gone && !drained_ && !guard_is_gone_) guard_is_gone(kPatienceWithSigkill);
 }
 
-void Supervisor::take(const Guard::Words& words) {
+void Supervisor::on_words(const Guard::Words& words) {
   using Kind = GuardReport::Kind;
   if (words.kind == Kind::Refused || words.kind == Kind::Failed) {
     refusal_ = {words.kind == Kind::Refused, words.text};
   } else if (words.kind == Kind::Warns) {
     opened_.warnings.push_back(words.text);
-  } else if (news_.waits_for) {
+  } else {
     slow_start_.stop();
-    news_.waits_for(words.text);
+    observer_.on_waiting_for_log(words.text);
   }
 }
 
 void Supervisor::note_opened() {
   if (guard_phase_ == GuardPhase::Opening) guard_phase_ = GuardPhase::Starting;
-  if (news_.opened) news_.opened(opened_);
+  observer_.on_logs_open(opened_);
 }
 
-void Supervisor::tell_slow_start() const {
-  if (news_.hangs) news_.hangs(guard_phase_ == GuardPhase::Opening);
-}
+void Supervisor::tell_slow_start() { observer_.on_hang(guard_phase_ == GuardPhase::Opening); }
 
-void Supervisor::take(const GuardReport& report) {
+void Supervisor::on_report(const GuardReport& report) {
   switch (report.kind) {
     case GuardReport::Kind::LogBegins:
       opened_.begins.push_back(report.log_begins);
@@ -165,13 +162,13 @@ void Supervisor::take(const GuardReport& report) {
     case GuardReport::Kind::Started:
       if (guard_phase_ == GuardPhase::Starting) guard_phase_ = GuardPhase::Working;
       slow_start_.stop();
-      if (news_.started) news_.started();
+      observer_.on_started();
       return;
     case GuardReport::Kind::Obeys:
       if (guard_phase_ != GuardPhase::Killed) answer_.stop();
       return;
     case GuardReport::Kind::Exited:
-      return take_exit(exit_of(report));
+      return on_exit(exit_of(report));
     case GuardReport::Kind::NotStarted:
       return carry_out(policy_.not_started(not_started(report)));
     case GuardReport::Kind::Suspended:
@@ -193,25 +190,25 @@ void Supervisor::take(const GuardReport& report) {
 }
 
 // Who loses a neighbour raises an exception or aborts.
-bool Supervisor::is_secondary(const ProcessExit& exit) const {
+bool Supervisor::is_secondary(const ProcessExit& exit) {
   const bool may_be = exit.failed_by_itself() && (exit.code == 1 || exit.signal == SIGABRT);
-  return may_be && !policy_.has_verdict() && news_.is_secondary && news_.is_secondary(exit.worker);
+  return may_be && !policy_.has_verdict() && observer_.is_secondary(exit.worker);
 }
 
-void Supervisor::take_exit(const ProcessExit& exit) {
-  if (news_.ended) news_.ended(exit.worker);
+void Supervisor::on_exit(const ProcessExit& exit) {
+  observer_.on_exit(exit.worker);
   carry_out(policy_.worker_exited(exit, is_secondary(exit)));
   if (policy_.has_verdict()) return;
-  if (!exit.failed() && news_.ended_well) news_.ended_well(exit.worker);
+  if (!exit.failed()) observer_.on_good_exit(exit.worker);
   if (!policy_.workers_are_done() || std::exchange(workers_done_told_, true)) return;
-  news_.workers_done();
+  observer_.on_workers_done();
 }
 
 void Supervisor::take_signals() {
-  while (const std::optional<int> signal = signals_.next()) take(*signal);
+  while (const std::optional<int> signal = signals_.next()) on_signal(*signal);
 }
 
-void Supervisor::take(int signal) {
+void Supervisor::on_signal(int signal) {
   if (signal == SIGUSR1 || signal == SIGUSR2) return guard_.order(GuardOrder::Kind::Signal, signal);
   if (signal == SIGTSTP) return begin_suspension();
   if (signal == SIGCHLD) return reap_strangers();
@@ -271,19 +268,19 @@ void Supervisor::carry_out(StopPolicy::Order order) {
   doubt_.stop();
   if (order == StopPolicy::Order::Kill) {
     kill_now();
-    news_.second_interrupt();
+    observer_.on_second_interrupt();
   } else {
     order_stop();
-    tell_verdict();
+    tell_outcome();
   }
   keep_console_flowing();
 }
 
 // A good end is worth a word only where something must be stopped for it.
-void Supervisor::tell_verdict() const {
-  const Outcome verdict = policy_.outcome();
-  if (std::holds_alternative<Completed>(verdict) && policy_.alive() == 0) return;
-  news_.verdict(verdict, guard_phase_ == GuardPhase::Opening ? 0 : policy_.alive());
+void Supervisor::tell_outcome() {
+  const Outcome outcome = policy_.outcome();
+  if (std::holds_alternative<Completed>(outcome) && policy_.alive() == 0) return;
+  observer_.on_outcome(outcome, guard_phase_ == GuardPhase::Opening ? 0 : policy_.alive());
 }
 
 // Ctrl-Z: first the trainers, then the launcher.
@@ -311,7 +308,7 @@ void Supervisor::guard_is_gone(std::chrono::milliseconds patience) {
   slow_start_.stop();
   guard_is_gone_ = true;
   if (policy_.guard_lost() == StopPolicy::Order::Stop)
-    news_.verdict(policy_.outcome(), policy_.alive());
+    observer_.on_outcome(policy_.outcome(), policy_.alive());
   std::vector<pid_t> spared = spared_;
   spared.push_back(console_.pid());
   for (const pid_t pid : kill_children(spared, patience)) survivors_.push_back(pid);

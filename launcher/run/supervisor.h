@@ -45,41 +45,48 @@ struct RoundResult {
   std::string launcher_failure{};  // not empty: an exception of its own, and it has to end
 };
 
-struct SupervisorNews {
-  std::function<void(const Outcome& verdict, int others)>
-      verdict;  // at once, before anything is stopped; Completed: by job_completed()
-  std::function<void()> second_interrupt;
-  // The logs are open, and the first process is about to be started.
-  std::function<void(const OpenedLogs&)> opened{};
-  // All processes are that are not held back.
-  std::function<void()> started{};
-  // The guard waits for another one that has not let go of a log.
-  std::function<void(const std::string& line)> waits_for{};
-  // It has hung for 10 s; told once.
-  std::function<void(bool nothing_is_started)> hangs{};
-  // In jobs with servers alone: all workers of this pod have exited with 0; told once.
-  std::function<void()> workers_done{};
-  // A process exited with 0 before there was a verdict; its index in the plan.
-  std::function<void(int process)> ended_well{};
-  // Whether the last words of one that failed are of a neighbour that it lost.
-  std::function<bool(int process)> is_secondary{};
-  // However it ended, and before anything follows from it.
-  std::function<void(int process)> ended{};
-};
-
 class Supervisor {
  public:
+  // Whose processes they are.
+  class Observer {
+   public:
+    // From now on no exception gets past a process that runs.
+    virtual void on_watching() {}
+    // The guard waits for another one that has not let go of a log.
+    virtual void on_waiting_for_log(const std::string& /*line*/) {}
+    // It has hung for 10 s; told once.
+    virtual void on_hang(bool /*nothing_is_started*/) {}
+    // The logs are open, and the first process is about to be started.
+    virtual void on_logs_open(const OpenedLogs&) {}
+    // All processes are that are not held back.
+    virtual void on_started() {}
+    // However it ended, and before anything follows from it. The process's index in the plan.
+    virtual void on_exit(int /*process*/) {}
+    // It exited with 0 before there was an outcome.
+    virtual void on_good_exit(int /*process*/) {}
+    // In jobs with servers alone: all workers of this pod have exited with 0; told once.
+    virtual void on_workers_done() {}
+    // At once, before anything is stopped; Completed: by job_completed().
+    virtual void on_outcome(const Outcome& outcome, int others) = 0;
+    virtual void on_second_interrupt() {}
+    // Asked: whether the log of one that failed ends with the loss of a neighbour.
+    virtual bool is_secondary(int /*process*/) { return false; }
+
+   protected:
+    ~Observer() = default;
+  };
+
   Supervisor(EventLoop& loop, Guard& guard, Console& console, SignalWatch& signals,
-             const Terminal& terminal, StopPolicy policy, SupervisorNews news);
+             const Terminal& terminal, StopPolicy policy, Observer& observer);
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
   ~Supervisor();
 
   // A child of the launcher that has nothing to do with this round.
   void spare(pid_t child) { spared_.push_back(child); }
-  // Begins with `begin`, and returns when the last process of this pod is gone. No exception gets
-  // past a process that runs: all are stopped and waited for, no longer than `patience`.
-  RoundResult run(const std::function<void()>& begin, std::chrono::milliseconds patience);
+  // Returns when the last process of this pod is gone. Where the launcher fails meanwhile, all are
+  // stopped and waited for, no longer than `patience`.
+  RoundResult run(std::chrono::milliseconds patience);
 
   // While it runs: another pod gave a reason to stop; somebody's user is impatient.
   void stop_because(const StopCause& cause);
@@ -96,18 +103,18 @@ class Supervisor {
   bool is_over() const { return guard_is_gone_ || (drained_ && !policy_.is_waiting()); }
   void see_out(const std::string& failure, std::chrono::milliseconds patience);
   void take_reports();
-  void take(const Guard::Words& words);
+  void on_words(const Guard::Words& words);
   void note_opened();
-  void tell_slow_start() const;
+  void tell_slow_start();
   void order_stop();
   void expect_answer(std::chrono::milliseconds patience);
   void kill_guard();
-  void take(const GuardReport& report);
-  void take_exit(const ProcessExit& exit);
-  bool is_secondary(const ProcessExit& exit) const;
-  void tell_verdict() const;
+  void on_report(const GuardReport& report);
+  void on_exit(const ProcessExit& exit);
+  bool is_secondary(const ProcessExit& exit);
+  void tell_outcome();
   void take_signals();
-  void take(int signal);
+  void on_signal(int signal);
   void carry_out(StopPolicy::Order order);
   void begin_suspension();
   void suspend();
@@ -121,7 +128,7 @@ class Supervisor {
   SignalWatch& signals_;
   const Terminal& terminal_;
   StopPolicy policy_;
-  SupervisorNews news_;
+  Observer& observer_;
   Alarm doubt_;  // whether a signal that ended a worker is meant for the whole job
   GuardPhase guard_phase_ = GuardPhase::Opening;
   Alarm slow_start_;

@@ -15,6 +15,7 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
   ~Terminal() { take_back(); }
 
+  bool is_lent() const { return lent_; }
   void take_back() const;
   // Stops this process as Ctrl-Z would; returns when it is continued.
   void suspend_launcher() const;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "launcher/channel/round_watch.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
 #include "launcher/os/event_loop.h"
@@ -17,7 +18,6 @@
 #include "launcher/site/machine.h"
 #include "launcher/site/own_node.h"
 #include "launcher/steps/next_meeting.h"
-#include "launcher/steps/rounds.h"
 
 namespace paddle_launch {
 

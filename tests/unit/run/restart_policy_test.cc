@@ -56,6 +56,12 @@ StoppedRound round_with(int restarts, int quick_failures = 0, milliseconds laste
           .nodes = 4};
 }
 
+// Whether the launcher whose pod gave the cause stays behind when the others go on.
+bool leaves(const RestartRules& rules, JobVerdict verdict) {
+  verdict.next = NextRound{};
+  return end_of_round(rules, verdict, {.has_cause = true}).leaves;
+}
+
 void expect_restart(const std::optional<NextRound>& next, const std::string& what) {
   const NextRound expected{{.number = 5, .restarts = 1, .quick_failures = 1}, kPause};
   EXPECT_EQ(next, expected) << what;
@@ -105,10 +111,10 @@ TEST(NextRound, IsNotThereForWhoeverInterruptedAJobOfAllItsNodes) {
 TEST(NextRound, OfAnElasticJobAloneFollowsAFailureOfALauncherWhichStaysBehind) {
   const JobVerdict verdict = stopped_by(Kind::LauncherFailed);
   expect_change(next_round(rules_of(Nodes::Elastic), round_with(1), verdict), "elastic");
-  EXPECT_TRUE(leaves_after_failure(rules_of(Nodes::Elastic), verdict));
+  EXPECT_TRUE(leaves(rules_of(Nodes::Elastic), verdict));
   for (const Nodes nodes : {Nodes::Fixed, Nodes::Typed}) {
     EXPECT_FALSE(next_round(rules_of(nodes), round_with(0), verdict));
-    EXPECT_FALSE(leaves_after_failure(rules_of(nodes), verdict));
+    EXPECT_FALSE(leaves(rules_of(nodes), verdict));
   }
 }
 
@@ -292,15 +298,56 @@ TEST(NextRound, AtLevel0TheOthersGoOnWithoutTheNodeThatFailed) {
 }
 
 TEST(LeavesAfterFailure, AtLevel0OfAnElasticJob) {
-  EXPECT_TRUE(leaves_after_failure(elastic(0), kCode7));
-  EXPECT_TRUE(leaves_after_failure(elastic(0), failed({.signal = SIGKILL})));
-  EXPECT_FALSE(leaves_after_failure(elastic(0), kAsksForMore));
-  EXPECT_FALSE(leaves_after_failure(elastic(0), stopped_by(Kind::NodesChange)));
-  EXPECT_FALSE(leaves_after_failure(elastic(0), stopped_by(Kind::PodLost)));
-  EXPECT_FALSE(leaves_after_failure(elastic(1), kCode7));
+  EXPECT_TRUE(leaves(elastic(0), kCode7));
+  EXPECT_TRUE(leaves(elastic(0), failed({.signal = SIGKILL})));
+  EXPECT_FALSE(leaves(elastic(0), kAsksForMore));
+  EXPECT_FALSE(leaves(elastic(0), stopped_by(Kind::NodesChange)));
+  EXPECT_FALSE(leaves(elastic(0), stopped_by(Kind::PodLost)));
+  EXPECT_FALSE(leaves(elastic(1), kCode7));
   RestartRules typed = rules_of(Nodes::Typed);
   typed.level = 0;
-  EXPECT_FALSE(leaves_after_failure(typed, kCode7));
+  EXPECT_FALSE(leaves(typed, kCode7));
+}
+
+// By the verdict, the rule, and what the launcher knows of itself.
+TEST(EndOfRound, SaysWhoGoesOnAndWithWhichStatus) {
+  struct Row {
+    Nodes nodes;
+    bool goes_on;
+    OwnEnd own;
+    int status;
+    bool has_next, is_asked_to_end, leaves;
+  };
+  const OwnEnd nothing{};
+  const OwnEnd asked{.ending_signal = SIGTERM};
+  const OwnEnd failed_too{.has_failed = true};
+  const OwnEnd both{.ending_signal = SIGINT, .has_failed = true};
+  const Row rows[] = {
+      {Nodes::Fixed, false, nothing, 7, false, false, false},
+      {Nodes::Elastic, false, asked, 7, false, false, false},
+      {Nodes::Typed, false, failed_too, 7, false, false, false},
+      {Nodes::Typed, true, nothing, 7, true, false, false},
+      {Nodes::Fixed, true, asked, 143, true, true, false},
+      {Nodes::Typed, true, asked, 143, true, true, false},
+      {Nodes::Typed, true, failed_too, 1, false, false, false},
+      {Nodes::Typed, true, both, 130, true, true, false},
+      {Nodes::Elastic, true, nothing, 7, true, false, false},
+      {Nodes::Elastic, true, asked, 143, false, false, true},
+      {Nodes::Elastic, true, failed_too, 1, false, false, true},
+      {Nodes::Elastic, true, both, 130, false, false, true},
+  };
+  for (const Row& row : rows) {
+    JobVerdict verdict = kCode7;
+    verdict.first.status = 7;
+    if (row.goes_on) verdict.next = NextRound{};
+    const RoundEnd end = end_of_round(rules_of(row.nodes), verdict, row.own);
+    const auto place = &row - rows;
+    EXPECT_EQ(end.status, row.status) << place;
+    EXPECT_EQ(end.next.has_value(), row.has_next) << place;
+    EXPECT_EQ(end.is_asked_to_end, row.is_asked_to_end) << place;
+    EXPECT_EQ(end.leaves, row.leaves) << place;
+    EXPECT_EQ(end.verdict == verdict, !row.has_next) << place;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "launcher/run/supervisor.h"
 
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -14,40 +15,37 @@
 namespace paddle_launch {
 namespace {
 
-class PodWithServers : public testing::Test {
+class PodWithServers : public testing::Test, public Supervisor::Observer {
  protected:
   // Runs the pod. When its workers are done, the job is complete.
   RoundResult run(bool completes_job = true) {
+    completes_job_ = completes_job;
     Guard guard(pod_.plan(), pod_.settings());
     Console console({}, {});
     SignalWatch signals({SIGTERM});
     const Terminal terminal(false);
-    Supervisor supervisor(
-        loop_, guard, console, signals, terminal, StopPolicy(crew_of(pod_.plan())),
-        {.verdict =
-             [this](const Outcome& verdict, int others) {
-               said_.push_back(std::to_string(exit_status(verdict)) + " " + std::to_string(others));
-             },
-         .second_interrupt = [] {},
-         .workers_done =
-             [&] {
-               said_.emplace_back("done");
-               if (completes_job) supervisor.job_completed();
-             },
-         .ended_well =
-             [this](int process) {
-               if (throws_) throw std::logic_error("a bug");
-               ended_well_.push_back(process);
-             }});
-    RoundResult result = supervisor.run(
-        [&] {
-          supervisor.start_rest();
-          if (begin_) begin_();
-        },
-        patience_);
+    supervisor_.emplace(loop_, guard, console, signals, terminal, StopPolicy(crew_of(pod_.plan())),
+                        *this);
+    RoundResult result = supervisor_->run(patience_);
+    supervisor_.reset();
     console.finish(signals);
     guard.wait_for_end();
     return result;
+  }
+  void on_watching() override {
+    supervisor_->start_rest();
+    if (begin_) begin_();
+  }
+  void on_outcome(const Outcome& outcome, int others) override {
+    said_.push_back(std::to_string(exit_status(outcome)) + " " + std::to_string(others));
+  }
+  void on_workers_done() override {
+    said_.emplace_back("done");
+    if (completes_job_) supervisor_->job_completed();
+  }
+  void on_good_exit(int process) override {
+    if (throws_) throw std::logic_error("a bug");
+    ended_well_.push_back(process);
   }
 
   void wait_for_verdict() {
@@ -57,6 +55,8 @@ class PodWithServers : public testing::Test {
 
   SmallPod pod_;
   EventLoop loop_;
+  std::optional<Supervisor> supervisor_;
+  bool completes_job_ = true;
   std::vector<std::string> said_;
   std::vector<int> ended_well_;
   bool throws_ = false;  // when a process has ended well
