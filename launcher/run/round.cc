@@ -239,7 +239,8 @@ RoundEnd Round::end() {
   guard_->wait_for_end();
   if (end.next) return end;
   if (settings_.job.report && speaks_) report(end);
-  // A member with a console of its own has nothing to wait for.
+  // The hub waits until all have the verdict, and a member without a console until the first pod,
+  // which has it, has said its last: mpirun throws away the rest once one launcher has failed.
   const bool has_listeners = session_.is_hub() || !settings_.speaks;
   if (end.leaves || !has_listeners) return end;
   try {

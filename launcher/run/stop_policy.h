@@ -75,7 +75,8 @@ class StopPolicy {
   std::set<int> still_working_;  // workers that have not exited with 0
   std::optional<int> terminal_worker_;
   bool scheduler_signals_workers_;
-  // Died of a signal that we may be about to get, or of a loss that we may be about to hear of.
+  // The first process that died of a signal which the launcher may get as well, or that lost a
+  // neighbour whose end the launcher may hear of: for a moment it is open whether it is the cause.
   std::optional<ProcessExit> doubted_;
   std::set<int> secondary_;    // died of a loss while there was no verdict
   int schedulers_signal_ = 0;  // who dies of it was told to stop, by the scheduler
