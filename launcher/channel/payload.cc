@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/job-channel.md says when it travels.
 #include "launcher/channel/payload.h"
 
 #include "launcher/channel/fields.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/nccl.md says what the ids are for; docs/decisions/0021, why the launcher makes them.
 #include "launcher/nccl/id_keeper.h"
 
 #include <sys/wait.h>

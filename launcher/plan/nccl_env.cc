@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/nccl.md says how a trainer uses an id.
 #include "launcher/plan/nccl_env.h"
 
 #include <algorithm>

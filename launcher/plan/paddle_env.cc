@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/compatibility.md tells where they differ from what the launcher of Paddle sets.
 #include "launcher/plan/paddle_env.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/parameter-server.md shows such a job from outside.
 #include "launcher/plan/parameter_server.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/decisions/0024 says why there is one plan for every mode.
 #include "launcher/plan/pod_plan.h"
 
 #include <utility>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/parameter-server.md tells who reads which of these variables.
 #include "launcher/plan/server_env.h"
 
 #include <string_view>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/logs-and-ranks.md says who gets which rank.
 #include "launcher/plan/world.h"
 
 #include <algorithm>

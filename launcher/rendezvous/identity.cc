@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/job-channel.md has the table of secrets.
 #include "launcher/rendezvous/identity.h"
 
 #include <optional>

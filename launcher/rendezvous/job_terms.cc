@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/job-channel.md says what is compared, and when.
 #include "launcher/rendezvous/job_terms.h"
 
 #include <unistd.h>

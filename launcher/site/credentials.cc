@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/job-channel.md says from what the secret of a job is made; docs/decisions/0019, why by
+// MUNGE.
 #include "launcher/site/credentials.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/logs-and-ranks.md says what becomes of the logs.
 #include "launcher/site/log_place.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/decisions/0015 says why a pod that cannot take part still meets the others, 0016 why a dry
+// run asks no other node.
 #include "launcher/site/offer.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/several-nodes.md says how a person names nodes.
 #include "launcher/site/own_node.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/decisions/0008 says which ports are handed out, and why.
 #include "launcher/site/ports.h"
 
 #include <netinet/in.h>

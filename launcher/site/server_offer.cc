@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/parameter-server.md says how a person asks for servers and workers.
 #include "launcher/site/server_offer.h"
 
 #include <algorithm>

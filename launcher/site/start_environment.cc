@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/running-under-mpi.md and docs/running-under-slurm.md say what schedulers set.
 #include "launcher/site/start_environment.h"
 
 #include <fcntl.h>

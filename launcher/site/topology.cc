@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/decisions/0007 says why the CPUs come from /sys.
 #include "launcher/site/topology.h"
 
 #include <algorithm>
