@@ -251,7 +251,7 @@ void HubSession::close() {
   hub_->let_members_leave(kLastWord);
 }
 
-// Who knocks at the hub of a running round: turned away, kept for the next one, or back.
+// Who connects to the hub of a running round: turned away, kept for the next one, or back.
 void HubSession::take_newcomer(int member, const Message& message) {
   const auto* offer = std::get_if<OfferMessage>(&message);
   if (offer == nullptr) return;

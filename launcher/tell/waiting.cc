@@ -21,7 +21,7 @@ constexpr seconds kSecondSign{30};
 constexpr seconds kEverySign{60};
 constexpr int kUsualWidth = 80;
 constexpr const char* kClear = "\x1b[K";
-// Whoever knocks at our ports chooses what it says there.
+// Whoever connects to our ports chooses what it says there.
 constexpr std::size_t kMostRemarkLines = 8;
 constexpr std::size_t kMostNames = 6;
 constexpr std::size_t kMostRemarks = 3;

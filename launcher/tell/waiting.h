@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person sees while the nodes of a job wait for each other: who is missing, where we knock
-// and what came of it; and what they read when somebody never came.
+// What a person sees while the nodes of a job wait for each other: who is missing, which nodes are
+// probed and what came of it; and what they read when somebody never came.
 #pragma once
 
 #include <chrono>
