@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See environment_defaults.h.
+// For users: docs/compatibility.md.
 #include "launcher/cli/environment_defaults.h"
 
 #include <algorithm>
@@ -24,8 +24,9 @@ bool is_kept_when_nested(std::string_view variable) {
 
 // PADDLE_DEVICES stands for whichever card option the user typed.
 const GivenOption* beats(const Option& option, const GivenOptions& given) {
-  if (key_of(option) == "devices") return card_option(given);
-  return given.find(key_of(option));
+  if (key_of(option) != "devices") return given.find(key_of(option));
+  const std::vector<const GivenOption*> cards = card_options(given);
+  return cards.empty() ? nullptr : cards.front();
 }
 
 bool same_value(const Option& option, std::string_view text, const GivenOption& winner) {

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "launcher/cli/given_options.h"
 #include "launcher/job/environment.h"
@@ -21,11 +20,6 @@ std::optional<std::string> non_empty(const Environment& env, std::string_view na
 
 // The job channel's secret. It is no option's default: these are shown in the banner.
 inline constexpr std::string_view kTokenVariable = "PADDLE_LAUNCH_TOKEN";
-
-struct Remarks {
-  std::vector<std::string> notices;
-  std::vector<std::string> warnings;
-};
 
 // A variable of the option that is there. Warns when something else comes first and differs. Throws
 // UsageError when it counts and its value is refused.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// See given_options.h.
 #include "launcher/cli/given_options.h"
 
 #include <utility>
@@ -7,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "launcher/cli/value_rule.h"
+#include "launcher/job/card.h"
 #include "launcher/job/errors.h"
 
 namespace paddle_launch {
@@ -71,8 +71,24 @@ std::optional<std::string> GivenOptions::text(std::string_view key) const {
 
 bool GivenOptions::is_true(std::string_view key) const { return value<bool>(key).value_or(false); }
 
-const GivenOption* card_option(const GivenOptions& given) {
-  return given.first_of({"gpus", "xpus", "npus", "mlus", "devices"});
+void drop_unused(const GivenOption& unused, std::string_view because, GivenOptions& given,
+                 Remarks& remarks) {
+  remarks.warnings.push_back(fmt::format("{} is not used: {}", said(unused), because));
+  given.drop(key_of(*unused.option));
+}
+
+std::string option_comes_first(const GivenOption& option) {
+  return fmt::format("the command line says {}, and an option beats a variable", said(option));
+}
+
+std::vector<const GivenOption*> card_options(const GivenOptions& given) {
+  std::vector<const GivenOption*> options;
+  const auto add = [&](std::string_view key) {
+    if (const GivenOption* const option = given.find(key)) options.push_back(option);
+  };
+  for (const CardWords& words : kCardWords) add(words.option);
+  add("devices");
+  return options;
 }
 
 }  // namespace paddle_launch

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "launcher/cli/option_table.h"
 
@@ -66,7 +67,21 @@ class GivenOptions {
   Map given_;
 };
 
-// --gpus, --xpus, --npus, --mlus or --devices.
-const GivenOption* card_option(const GivenOptions& given);
+// What is told beside the job.
+struct Remarks {
+  std::vector<std::string> notices;
+  std::vector<std::string> warnings;
+};
+
+// Drops an option that does not count, with the warning that it is not used, and why. `unused` is
+// gone afterwards.
+void drop_unused(const GivenOption& unused, std::string_view because, GivenOptions& given,
+                 Remarks& remarks);
+
+// Why a variable does not count: "the command line says --ips=…, and an option beats a variable".
+std::string option_comes_first(const GivenOption& option);
+
+// --gpus, its relatives for the other kinds of cards, and --devices, as far as they were given.
+std::vector<const GivenOption*> card_options(const GivenOptions& given);
 
 }  // namespace paddle_launch

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/cli/job_from_options.h"
 
-#include <cstddef>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -54,20 +53,15 @@ std::optional<CardKind> kind_of(std::string_view key) {
 }
 
 std::optional<CardChoice> choose_cards(const GivenOptions& given) {
-  const GivenOption* chosen = nullptr;
-  for (const std::string_view key : {"gpus", "xpus", "npus", "mlus", "devices"}) {
-    const GivenOption* const other = given.find(key);
-    if (other == nullptr) continue;
-    if (chosen != nullptr) refuse_together(*chosen, *other, "each names all cards of the job");
-    chosen = other;
-  }
-  if (chosen == nullptr) return std::nullopt;
-
+  const std::vector<const GivenOption*> cards = card_options(given);
+  if (cards.empty()) return std::nullopt;
+  const GivenOption& chosen = *cards.front();
+  if (cards.size() > 1) refuse_together(chosen, *cards[1], "each names all cards of the job");
   const GivenOption* const backend = given.find("backend");
-  if (backend != nullptr && backend->text == "gloo" && chosen->text != "cpu") {
-    refuse_together(*chosen, *backend, "gloo is for CPU jobs, which have no cards");
+  if (backend != nullptr && backend->text == "gloo" && chosen.text != "cpu") {
+    refuse_together(chosen, *backend, "gloo is for CPU jobs, which have no cards");
   }
-  return CardChoice{chosen->name, kind_of(key_of(*chosen->option)), chosen->text};
+  return CardChoice{chosen.name, kind_of(key_of(*chosen.option)), chosen.text};
 }
 
 ConsoleMode console_named(std::string_view word) {

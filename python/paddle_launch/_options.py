@@ -13,6 +13,7 @@ from ._errors import CardsError
 SUPPORTED = ("start_method", "ips", "gpus", "xpus", "backend", "print_config", "log_dir", "grace")
 DEPRECATED = ("selected_devices", "selected_gpus", "started_port", "cluster_node_ips", "node_ip", "use_paddlecloud")
 VISIBLE = {"gpus": "CUDA_VISIBLE_DEVICES", "xpus": "XPU_VISIBLE_DEVICES"}
+SELECTED = "FLAGS_selected_"  # the kind of the cards follows, which the launcher knows; or "accelerators" of all kinds
 CALLER = 3  # of spawn, for the warnings of functions that spawn calls
 
 
@@ -71,8 +72,8 @@ def _named_cards(options):
 def _visible_cards():
     """The kind of this machine's cards and all that are visible; ("gpus", []) where there are none."""
     processes = plan(["--bootstrap=solo", interpreter()])["processes"]
-    variables = processes[0]["environment"]
-    kind = next((kind for kind in ("gpus", "xpus", "npus", "mlus") if f"FLAGS_selected_{kind}" in variables), "gpus")
+    selected = [name[len(SELECTED):] for name in processes[0]["environment"] if name.startswith(SELECTED)]
+    kind = next((kind for kind in selected if kind != "accelerators"), "gpus")
     return kind, [card for process in processes for card in process["cards"]]
 
 
