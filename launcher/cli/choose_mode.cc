@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See choose_mode.h.
+// For users: docs/parameter-server.md.
 #include "launcher/cli/choose_mode.h"
 
 #include <string_view>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// For users: docs/elastic.md.
 #include "launcher/cli/elastic_of_job.h"
 
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/etcd_of_options.h"
 #include "launcher/cli/nodes_of_job.h"
 #include "launcher/cli/option_table.h"
@@ -104,7 +106,7 @@ void refuse_what_cannot_be_elastic(const GivenOption& server, const ModeChoice& 
   }
 }
 
-// The addresses of the nodes are in etcd.
+// An elastic job needs no list of nodes: etcd has their addresses.
 void settle_list(const GivenOption& server, GivenOptions& given, Remarks& remarks) {
   const GivenOption* const list = given.find("ips");
   if (list == nullptr) return;
@@ -113,9 +115,9 @@ void settle_list(const GivenOption& server, GivenOptions& given, Remarks& remark
     refuse_together(server, *list, "each is a way for the nodes to find each other");
   }
   if (has_several) {
-    remarks.warnings.push_back(
-        fmt::format("{} is not used: the nodes meet at {}", said(*list), said(server)));
-  } else if (!list->from_environment) {
+    return drop_unused(*list, fmt::format("the nodes meet at {}", said(server)), given, remarks);
+  }
+  if (!list->from_environment) {
     remarks.notices.push_back(fmt::format(
         "{} has no effect: the nodes of an elastic job meet at {}; this node's address is named by "
         "--host",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See endpoint_list.h.
+// For users: docs/parameter-server.md.
 #include "launcher/cli/endpoint_list.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// For users: docs/elastic.md.
 #include "launcher/cli/etcd_of_options.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "launcher/cli/endpoint_list.h"
+#include "launcher/cli/environment_defaults.h"
 #include "launcher/job/errors.h"
 #include "launcher/text/lists.h"
 
@@ -169,18 +171,13 @@ const GivenOption* choose_etcd(GivenOptions& given, Remarks& remarks) {
   if (master == nullptr) return server;
 
   if (master->from_environment) {
-    remarks.warnings.push_back(
-        fmt::format("{} is not used: the nodes meet at {}", said(*master), said(*server)));
-    given.drop("master");
+    drop_unused(*master, fmt::format("the nodes meet at {}", said(*server)), given, remarks);
     return server;
   }
   if (!master_is_etcd || !server->from_environment) {
     refuse_together(*server, *master, "each is a way for the nodes to find each other");
   }
-  remarks.warnings.push_back(
-      fmt::format("{} is not used: the command line says {}, and an option beats a variable",
-                  said(*server), said(*master)));
-  given.drop("elastic_server");
+  drop_unused(*server, option_comes_first(*master), given, remarks);
   return master;
 }
 

@@ -2,11 +2,8 @@
 // Which etcd the options name, and how to get in.
 #pragma once
 
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/given_options.h"
 #include "launcher/cli/value_rule.h"
 #include "launcher/job/environment.h"

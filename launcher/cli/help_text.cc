@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// See help_text.h.
 #include "launcher/cli/help_text.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See job_order.h.
+// For users: docs/elastic.md.
 #include "launcher/cli/job_order.h"
 
 #include <algorithm>

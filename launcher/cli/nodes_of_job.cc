@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// For users: docs/several-nodes.md.
 #include "launcher/cli/nodes_of_job.h"
 
 #include <algorithm>
@@ -94,7 +95,7 @@ void take_places(const SingleProcess& single, JobSpec& job) {
   refuse_loopback(fmt::format("{}={}", job.ips_source, fmt::join(job.ips, ",")), job);
 }
 
-// Nobody asks where a process runs that has no others, or whose platform has placed it.
+// A single process, or one that PaddleCloud has placed, needs no address of its node.
 void forget_address(JobSpec& job) {
   job.host.reset();
   job.host_source.clear();
@@ -138,9 +139,7 @@ void choose_endpoints_or_master(GivenOptions& given, const ServerSpec& servers, 
   if (!master->from_environment) {
     refuse_together(*master, *lists.front(), "each is a way for the nodes to find each other");
   }
-  remarks.warnings.push_back(
-      fmt::format("{} is not used: {} names the nodes", said(*master), said(*lists.front())));
-  given.drop("master");
+  drop_unused(*master, fmt::format("{} names the nodes", said(*lists.front())), given, remarks);
 }
 
 }  // namespace
@@ -154,29 +153,24 @@ void choose_list_or_master(GivenOptions& given, const std::optional<ServerSpec>&
     return;
 
   if (master->from_environment) {
-    remarks.warnings.push_back(
-        fmt::format("{} is not used: {} names the nodes", said(*master), said(*list)));
-    given.drop("master");
-    return;
+    return drop_unused(*master, fmt::format("{} names the nodes", said(*list)), given, remarks);
   }
   if (!list->from_environment) {
     refuse_together(*master, *list, "each is a way for the nodes to find each other");
   }
-  // The typed master would win, and the job would shrink to one node without a word.
+  // The typed --master would win over PADDLE_IPS, and without --nnodes the job would shrink to one
+  // node without a word.
   if (number_of_nodes(given) == 1) {
     refuse_together(*master, *list,
                     "the first without --nnodes is for one node, the second names several");
   }
-  remarks.warnings.push_back(
-      fmt::format("{} is not used: the command line says {}, and an option beats a variable",
-                  said(*list), said(*master)));
-  given.drop("ips");
+  drop_unused(*list, option_comes_first(*master), given, remarks);
 }
 
 void fill_nodes(const GivenOptions& given, JobSpec& job) {
   const GivenOption* const nodes = given.find("nnodes");
   const std::vector<const GivenOption*> endpoints = endpoint_options(given);
-  // Its nodes have their places from etcd, whatever --rank says.
+  // The nodes of an elastic job get their places from etcd, whatever --rank says.
   if (job.elastic) {
     job.nnodes = job.elastic->nodes.max;
     return;

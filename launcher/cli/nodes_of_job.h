@@ -5,7 +5,6 @@
 
 #include <optional>
 
-#include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/given_options.h"
 #include "launcher/job/job_spec.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See old_role.h.
+// For users: docs/parameter-server.md.
 #include "launcher/cli/old_role.h"
 
 #include <algorithm>
@@ -77,8 +77,8 @@ int number_between(int low, int high, std::string_view variable, std::string_vie
   return std::get<int>(reading.value);
 }
 
-// PaddleCloud lists the addresses where the documents have a number. A lone word is rather a slip
-// of the pen, unless a second variable confirms it.
+// On PaddleCloud PADDLE_TRAINERS lists addresses, in the documents it is a number. A single word
+// that is neither is a typing error, unless PADDLE_TRAINERS_NUM says that there is one trainer.
 int length_of_list(const std::string& text, const Environment& env) {
   const ValueReading reading = read_value(EndpointList{true}, text);
   const bool is_lone_word = text.find_first_of(",.") == std::string::npos;

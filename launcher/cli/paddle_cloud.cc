@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See paddle_cloud.h.
+// For users: docs/several-nodes.md.
 #include "launcher/cli/paddle_cloud.h"
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/nodes_of_job.h"
 #include "launcher/cli/value_rule.h"
 #include "launcher/job/errors.h"
@@ -47,7 +48,7 @@ std::string what_is_missing(const Environment& env) {
     return fmt::format("{} {} not set", fmt::join(missing, ", "),
                        missing.size() == 1 ? "is" : "are");
   }
-  // In Paddle's first cluster documents it is the number of trainers.
+  // Paddle's first cluster documents set PADDLE_TRAINERS to the number of trainers.
   const std::string trainers = *lookup(env, kTrainers);
   if (!parse_whole_number(read_value(AddressList(), trainers).text)) return {};
   return fmt::format("{}={} is a number and not a list of nodes", kTrainers, trainers);
@@ -81,7 +82,8 @@ int place_of_this_node(const Environment& env, const JobSpec& job) {
                   job.nnodes - 1, kPlace));
 }
 
-// Otherwise two nodes would take the same ranks, or a node would use the ports of another.
+// A place that contradicts --host would give two nodes the same ranks, or one node the ports of
+// another.
 void check_place(const Environment& env, const GivenOptions& given, const JobSpec& job) {
   const std::string& there = job.ips[static_cast<std::size_t>(*job.node_rank)];
   const GivenOption* const host = given.find("host");

@@ -3,7 +3,6 @@
 // job, this node's place among them and the ports of the trainers, all by variables.
 #pragma once
 
-#include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/given_options.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// For users: docs/elastic.md.
 #include "launcher/cli/restarts_of_job.h"
 
 #include <algorithm>

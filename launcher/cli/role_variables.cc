@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See role_variables.h.
+// For users: docs/parameter-server.md.
 #include "launcher/cli/role_variables.h"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/old_role.h"
 #include "launcher/cli/servers_of_job.h"
 #include "launcher/cli/value_rule.h"
@@ -32,7 +33,7 @@ bool has_cloud_role(const Environment& env) {
   return non_empty(env, kRole) && non_empty(env, kServers);
 }
 
-// --run_mode=ps alone says nothing else than the variables do.
+// --run_mode=ps without servers or workers says the same as the variables.
 bool agrees_with_variables(const ModeChoice& mode, const GivenOptions& given) {
   return mode.mode == Mode::ParameterServer && key_of(*mode.because->option) == "run_mode" &&
          given.first_of({"servers", "workers", "trainers", "server_num", "worker_num",
@@ -53,15 +54,14 @@ const GivenOption* deciding_option(const ModeChoice& mode, const GivenOptions& g
   return nullptr;
 }
 
-// Only variables are left of these: a typed one would have decided the mode.
+// Each of these options that is given comes from a variable: a typed one would have decided the
+// mode.
 void drop_other_nodes(std::string_view because, GivenOptions& given, Remarks& remarks) {
   for (const std::string_view key :
        {"ips", "master", "nnodes", "nproc_per_node", "rank", "backend"}) {
     const GivenOption* const option = given.find(key);
     if (option == nullptr || !option->from_environment) continue;
-    remarks.warnings.push_back(
-        fmt::format("{} is not used: {} says what this launcher starts", said(*option), because));
-    given.drop(key);
+    drop_unused(*option, fmt::format("{} says what this launcher starts", because), given, remarks);
   }
 }
 
@@ -88,7 +88,7 @@ int index_of_trainer(const Environment& env) {
       kIndex, kRole));
 }
 
-// A place in the list; none: it is not there.
+// Where the list has the endpoint of this process; none: nowhere.
 std::optional<int> place_in(const std::vector<std::string>& endpoints, const Environment& env) {
   const std::string own =
       fmt::format("{}:{}", lookup(env, kAddress).value_or(""), lookup(env, kPort).value_or(""));

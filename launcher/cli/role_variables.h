@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "launcher/cli/choose_mode.h"
-#include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/given_options.h"
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// For users: docs/parameter-server.md.
 #include "launcher/cli/servers_of_job.h"
 
 #include <algorithm>
@@ -32,14 +33,14 @@ std::vector<int> numbers_in(const GivenOption& number) {
   return one != nullptr ? std::vector<int>{*one} : number.as<std::vector<int>>();
 }
 
-// Only the number is dropped for what was typed: without the list the job would be another one.
+// A number from a variable gives way to a typed list. A list never gives way to a number: without
+// the list the job would have other processes.
 void check_number(AskedRole& role, GivenOptions& given, Remarks& remarks) {
   const std::vector<int> sizes = sizes_of(role.endpoints);
   if (role.number == nullptr || numbers_in(*role.number) == sizes) return;
   if (role.number->from_environment && !role.list->from_environment) {
-    remarks.warnings.push_back(fmt::format("{} is not used: {} names the {}", said(*role.number),
-                                           said(*role.list), role.options.many));
-    given.drop(key_of(*role.number->option));
+    drop_unused(*role.number, fmt::format("{} names the {}", said(*role.list), role.options.many),
+                given, remarks);
     role.number = nullptr;
     return;
   }
@@ -79,10 +80,7 @@ const GivenOption* under_either_name(std::string_view older, std::string_view ne
   if (!other->from_environment) {
     refuse_together(*one, *other, "they are two names of one option");
   }
-  remarks.warnings.push_back(
-      fmt::format("{} is not used: the command line says {}, and an option beats a variable",
-                  said(*other), said(*one)));
-  given.drop(newer);
+  drop_unused(*other, option_comes_first(*one), given, remarks);
   return one;
 }
 
@@ -201,7 +199,7 @@ void refuse_numbers_among_hosts(const Roles& roles, const std::vector<std::strin
   }
 }
 
-// Where lists name every port there is nothing to choose.
+// Where lists name every port, --start_port and --port_range have nothing to choose.
 void settle_ports(const Roles& roles, GivenOptions& given, Remarks& remarks) {
   for (const AskedRole* const role : roles.all()) {
     if (role->list == nullptr && role->is_there()) return;
@@ -212,9 +210,7 @@ void settle_ports(const Roles& roles, GivenOptions& given, Remarks& remarks) {
     if (!port->from_environment) {
       refuse_together(*port, *roles.servers.list, "the lists name the ports");
     }
-    remarks.warnings.push_back(
-        fmt::format("{} is not used: {} names the ports", said(*port), roles.servers.list->name));
-    given.drop(key);
+    drop_unused(*port, fmt::format("{} names the ports", roles.servers.list->name), given, remarks);
   }
 }
 
@@ -251,7 +247,7 @@ void fill_heter_devices(const Roles& roles, const GivenOptions& given, ServerSpe
                   spec.heter_devices.size() == 1 ? "" : "s", stages));
 }
 
-// The first server's node has this port free for Gloo only when nobody else was given it.
+// Gloo's peers meet on the first server's node, at a port that no process there may have.
 void refuse_taken_http_port(const Roles& roles, const ServerSpec& spec, const GivenOptions& given) {
   if (!spec.http_port || spec.servers.empty()) return;
   const std::string meeting = fmt::format("{}:{}", host_of(spec.servers.front()), *spec.http_port);

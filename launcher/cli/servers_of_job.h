@@ -8,7 +8,6 @@
 
 #include "launcher/cli/choose_mode.h"
 #include "launcher/cli/endpoint_list.h"
-#include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/given_options.h"
 #include "launcher/job/job_spec.h"
 

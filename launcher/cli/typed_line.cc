@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// See typed_line.h.
 #include "launcher/cli/typed_line.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <optional>
 #include <variant>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// For users: docs/compatibility.md.
 #include "launcher/cli/unused_options.h"
 
 #include <string_view>
@@ -44,7 +45,8 @@ namespace {
 
 constexpr std::string_view kForServers[] = {"server_wait", "legacy_env"};
 
-// The script that runs once in the environment as it is has no use for them.
+// Without effect where PaddleCloud started this one process, or a job is one worker without
+// servers.
 constexpr std::string_view kForStartedRoles[] = {"host",        "start_port", "port_range",
                                                  "http_port",   "gloo_port",  "with_gloo",
                                                  "server_wait", "legacy_env"};
@@ -77,7 +79,7 @@ std::string why_nothing_is_sorted(const JobSpec& job) {
                      job.ips_source.find(' ') == std::string::npos ? "has" : "have");
 }
 
-// -1 asks for nothing, and 1 is what every job does that is started again.
+// --elastic_level=-1 asks for nothing, and 1 is what every job with --max_restart does.
 bool level_counts(const GivenOption& level, const JobSpec& job) {
   return job.elastic || level.as<int>() == -1 || (level.as<int>() == 1 && job.has_rounds());
 }
