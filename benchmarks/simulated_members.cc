@@ -64,13 +64,11 @@ class Member {
     link_ = std::move(link);
     dialer_.reset();
     pause_ = kFirstPause;
-    link_->set_events({.proved = [] {},
-                       .message = [this](Message message) { take(std::move(message)); },
-                       .ended =
-                           [this](const LinkEnd&) {
-                             link_.reset();
-                             try_again();
-                           }});
+    link_->listen([this](Message message) { take(std::move(message)); },
+                  [this](const LinkEnd&) {
+                    link_.reset();
+                    try_again();
+                  });
     link_->send(clocks_now());
     link_->send(offer_);
   }

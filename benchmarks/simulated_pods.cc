@@ -2,7 +2,7 @@
 #include "benchmarks/simulated_pods.h"
 
 #include "benchmarks/process_facts.h"
-#include "launcher/rendezvous/tcp.h"
+#include "launcher/rendezvous/star.h"
 #include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
@@ -29,9 +29,6 @@ TcpSettings settings_of(const SimulatedJob& job) {
   for (int i = 0; i < ports; ++i) settings.ports.push_back(kFirstPort + i);
   settings.listen_on = parse_ipv4(kHubAddress);
   settings.timeout = std::chrono::minutes(1);
-  settings.never_came = [](const WaitingFacts& facts) {
-    return std::to_string(facts.missing) + " pods never came";
-  };
   return settings;
 }
 
@@ -70,7 +67,9 @@ void play_hub(const SimulatedJob& job) {
     before = costs_now();
     say("ready", 1);
   });
-  const Met met = Tcp(loop, settings).meet(terms_of(job, 0), offer_of(0), {});
+  Narrator nobody;
+  Star star(loop, settings, nobody);
+  star.gather({}, offer_message(terms_of(job, 0), offer_of(0)), {});
   // Not close(): its patience is meant for a last word, and here the whole roster is on its way.
   const UniqueFd told_to_end = blocked_sigterm();
   bool is_over = false;

@@ -118,6 +118,7 @@ void Dialer::proved(int fd) {
   connecting_.clear();
   connect_time_.stop();
   head_start_.stop();
+  link->stop_listening();
   const auto found = events_.found;  // the dialer may go while it is called
   found(std::move(link));
 }

@@ -45,6 +45,20 @@ Hub::Hub(EventLoop& loop, UniqueFd listener, ChannelIdentity identity)
 
 Hub::~Hub() { loop_.forget(listener_.get()); }
 
+void Hub::listen(Events events) {
+  events_ = std::move(events);
+  inbox_.listen([message = events_.message, gone = events_.gone](News news) {
+    const auto* const why = std::get_if<std::string>(&news.what);
+    if (why != nullptr && gone) gone(news.member, *why);
+    if (why == nullptr && message) message(news.member, std::move(std::get<Message>(news.what)));
+  });
+}
+
+void Hub::stop_listening() {
+  inbox_.stop_listening();
+  events_ = {};
+}
+
 void Hub::accept_some() {
   for (int i = 0; i < kAcceptAtOnce && make_room(); ++i) {
     Accepted guest = accept_next(listener_.get());
@@ -131,7 +145,7 @@ void Hub::ended(int id, const LinkEnd& end) {
   if (was_stranger && is_worth_a_word(end, links_.at(id)->handshake())) note_stranger(id, end.why);
   if (goes_away(id, end)) return;
   drop(id);
-  if (!was_stranger && events_.gone) events_.gone(id, end.why);
+  if (!was_stranger) inbox_.put({id, end.why});
 }
 
 void Hub::drop(int member) {
@@ -149,7 +163,7 @@ void Hub::take(int id, Message message) {
   if (const auto* clock = std::get_if<ClockMessage>(&message)) return take_clock(id, *clock);
   if (const auto* back = std::get_if<ReturnMessage>(&message)) return take_return(id, back->ticket);
   if (std::holds_alternative<OfferMessage>(message)) tickets_.erase(id);
-  if (events_.message) events_.message(id, std::move(message));
+  inbox_.put({id, std::move(message)});
 }
 
 void Hub::take_clock(int id, const ClockMessage& clock) {
@@ -184,9 +198,9 @@ void Hub::send_all(const Message& message) {
 }
 
 void Hub::let_members_leave(std::chrono::milliseconds patience) {
-  set_events({.message = [](int, const Message&) {},
-              .gone = [](int, const std::string&) {},
-              .remark = {}});
+  listen({.message = [](int, const Message&) {},
+          .gone = [](int, const std::string&) {},
+          .remark = {}});
   run_until(loop_, patience, [this] { return !has_members() && away_.empty(); });
 }
 
@@ -243,7 +257,7 @@ void Hub::hold_places(std::chrono::milliseconds longest) {
   places_held_.set(longest, [this] {
     for (const auto& [member, why] : std::exchange(away_, {})) {
       drop(member);
-      if (events_.gone) events_.gone(member, why);
+      inbox_.put({member, why});
     }
   });
 }
@@ -273,7 +287,8 @@ void Hub::take_return(int id, const Ticket& ticket) {
   peers_[member] = peers_.at(id);
   if (const auto clock = clock_of(id)) clocks_.insert_or_assign(member, *clock);
   drop(id);
-  link->set_events(link_events(member));
+  Link::Events events = link_events(member);
+  link->listen(std::move(events.message), std::move(events.ended));
   for (const std::string& message : for_returning_) link->send_encoded(message);
   links_[member] = std::move(link);
   const bool was_away = away_.erase(member) > 0;

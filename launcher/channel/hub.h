@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "launcher/channel/clock_offset.h"
@@ -37,6 +38,12 @@ class Hub {
  public:
   using Clock = EventLoop::Clock;
 
+  // A message of a member, or why it is gone.
+  struct News {
+    int member = 0;
+    std::variant<Message, std::string> what{};
+  };
+
   struct Events {
     std::function<void(int member, Message message)> message;
     std::function<void(int member, const std::string& why)> gone;
@@ -52,7 +59,12 @@ class Hub {
   Hub& operator=(const Hub&) = delete;
   ~Hub();
 
-  void set_events(Events events) { events_ = std::move(events); }
+  // What members said, and who went, while nobody listened is told at once.
+  void listen(Events events);
+  void stop_listening();
+  const std::deque<News>& unheard() const { return inbox_.waiting(); }
+
+  const ChannelIdentity& identity() const { return identity_; }
 
   void send(int member, const Message& message);
   // What encode() made of a message.
@@ -114,7 +126,8 @@ class Hub {
   EventLoop& loop_;
   UniqueFd listener_;
   ChannelIdentity identity_;
-  Events events_;
+  Inbox<News> inbox_;
+  Events events_;  // but for what comes through the inbox
   int next_id_ = 0;
   std::map<int, std::unique_ptr<Link>> links_;
   std::map<int, std::pair<std::uint32_t, int>> peers_;

@@ -41,45 +41,32 @@ std::string lost_after_work(const std::string& host) {
   return fmt::format("node {} was lost after all workers had finished", host);
 }
 
-HubSession::HubSession(std::unique_ptr<Hub> hub, const Roster& roster, std::map<int, int> members,
-                       std::map<int, OfferMessage> spares)
-    : hub_(std::move(hub)),
-      mine_(static_cast<int>(roster.mine)),
-      members_(std::move(members)),
-      spares_(std::move(spares)),
-      accounts_(open_accounts(roster)) {
-  for (int node = 0; node < static_cast<int>(accounts_.size()); ++node) awaited_.insert(node);
-  for (const PodOffer& pod : roster.pods) names_.push_back(pod.name);
-  // Nobody listens until the round begins; a quick member may have ended its part by then.
-  hub_->set_events(
-      {.message = [this](int member,
-                         Message message) { early_.emplace_back(member, std::move(message)); },
-       .gone = {},
-       .remark = {}});
+void HubSession::begin(const Roster& roster, std::map<int, int> members,
+                       std::map<int, OfferMessage> spares) {
+  round_ = {.mine = static_cast<int>(roster.mine),
+            .members = std::move(members),
+            .spares = std::move(spares),
+            .accounts = open_accounts(roster)};
+  for (std::size_t node = 0; node < roster.pods.size(); ++node) {
+    round_.awaited.insert(static_cast<int>(node));
+    round_.names.push_back(roster.pods[node].name);
+  }
 }
 
 void HubSession::attend(RoundEvents& who, const RoundTerms& terms) {
   begin_round(who, terms);
-  hub_->set_events(
+  hub_->listen(
       {.message = [this](int member, Message message) { take(member, std::move(message)); },
        .gone = [this](int member, const std::string& why) { lose(member, why); },
        .remark = [this](const std::string& line) { events().on_remark(line); },
        .away = [this](int member, const std::string& why) { tell_of_absence(member, &why); },
        .back = [this](int member) { tell_of_absence(member, nullptr); }});
-  for (auto& [member, message] : std::exchange(early_, {})) take(member, std::move(message));
-  // Whoever went between the roster and now.
-  std::vector<int> gone;
-  for (const auto& [member, node] : members_) {
-    if (!hub_->has(member) && !hub_->is_away(member)) gone.push_back(member);
-  }
-  std::erase_if(spares_, [this](const auto& spare) { return !hub_->has(spare.first); });
-  for (const int member : gone) lose(member, "it went before the start");
 }
 
 std::optional<ClockDifference> HubSession::wall_clock_of(int node) const {
-  const auto found = std::find_if(members_.begin(), members_.end(),
+  const auto found = std::find_if(round_.members.begin(), round_.members.end(),
                                   [node](const auto& member) { return member.second == node; });
-  const auto clock = found == members_.end() ? std::nullopt : hub_->wall_clock_of(found->first);
+  const auto clock = found == round_.members.end() ? std::nullopt : hub_->wall_clock_of(found->first);
   if (!clock) return std::nullopt;
   constexpr double in_ms = 1e-6;
   return ClockDifference{static_cast<double>(clock->first) * in_ms,
@@ -87,9 +74,9 @@ std::optional<ClockDifference> HubSession::wall_clock_of(int node) const {
 }
 
 void HubSession::take(int member, Message message) {
-  if (decided_) return void(for_the_next_.emplace_back(member, std::move(message)));
-  const auto found = members_.find(member);
-  if (found == members_.end()) return take_newcomer(member, message);
+  if (round_.decided) return;
+  const auto found = round_.members.find(member);
+  if (found == round_.members.end()) return take_newcomer(member, message);
   const int node = found->second;
   if (auto* stop = std::get_if<StopMessage>(&message)) {
     take_stop(member, node, std::move(stop->cause));
@@ -103,21 +90,22 @@ void HubSession::take(int member, Message message) {
   }
 }
 
-Connections HubSession::release() {
-  Connections left{
-      .hub = std::move(hub_), .members = members_, .names = names_, .lost = std::move(lost_)};
-  for (auto& [member, offer] : spares_) left.news->messages.emplace_back(member, std::move(offer));
-  for (auto& heard : for_the_next_) left.news->messages.push_back(std::move(heard));
-  for (const auto& [member, place] : members_) {
-    if (!left.hub->has(member) && !left.hub->is_away(member))
-      left.news->gone.emplace_back(member, kEndedWithoutAWord);
-  }
-  listen_for_the_next(left);
-  return left;
+std::map<int, OfferMessage> HubSession::take_spares() { return std::exchange(round_.spares, {}); }
+
+bool HubSession::is_called_off(bool others_may_come) const {
+  return std::any_of(hub_->unheard().begin(), hub_->unheard().end(), [&](const Hub::News& news) {
+    const auto* const message = std::get_if<Message>(&news.what);
+    return message == nullptr ? !others_may_come : std::holds_alternative<RefusalMessage>(*message);
+  });
+}
+
+void HubSession::call_off(int status, const std::string& why) {
+  hub_->send_all(RefusalMessage{.status = status, .node = -1, .text = why});
+  hub_->let_members_leave(kLastWord);
 }
 
 void HubSession::take_stop(int member, int node, StopCause cause) {
-  if (done_) return;
+  if (round_.done) return;
   cause.node = node;
   const auto now = EventLoop::Clock::now();
   if (const auto clock = hub_->clock_of(member)) {
@@ -137,24 +125,24 @@ void HubSession::take_ending(int member, int node, PodEnding ending) {
     account(node).error = clock->error(EventLoop::Clock::now());
   }
   account(node).ending = std::move(ending);
-  awaited_.erase(node);
+  round_.awaited.erase(node);
   decide_when_complete();
 }
 
 void HubSession::lose(int member, const std::string& why) {
-  spares_.erase(member);
-  const auto found = members_.find(member);
-  if (found == members_.end()) return;
+  round_.spares.erase(member);
+  const auto found = round_.members.find(member);
+  if (found == round_.members.end()) return;
   const int node = found->second;
-  lost_.push_back(names_.at(static_cast<std::size_t>(node)));
+  round_.lost.push_back(round_.names.at(static_cast<std::size_t>(node)));
   // The next round's business.
-  if (decided_) return;
-  members_.erase(found);
-  awaited_.erase(node);
+  if (round_.decided) return;
+  round_.members.erase(found);
+  round_.awaited.erase(node);
   if (events().on_lost(pod_lost(node, account(node).host, why))) return;
   // Whoever has told its end, or why it stops, may go.
   if (account(node).ending || account(node).cause) return decide_when_complete();
-  if (done_) {
+  if (round_.done) {
     events().on_remark(lost_after_work(account(node).host));
   } else {
     account(node).cause = pod_lost(node, account(node).host, why);
@@ -164,28 +152,28 @@ void HubSession::lose(int member, const std::string& why) {
 }
 
 void HubSession::tell_stop(const StopCause& own) {
-  if (done_) return;
-  take_cause(account(mine_), own);
-  stop_all(own, mine_);
+  if (round_.done) return;
+  take_cause(account(round_.mine), own);
+  stop_all(own, round_.mine);
 }
 
 void HubSession::stop_all(const StopCause& cause, int but_node) {
-  if (std::exchange(stopping_, true)) return;
+  if (std::exchange(round_.stopping, true)) return;
   if (terms().patience.count() > 0) hub_->hold_places(terms().patience);
   const std::string stop = encode(StopMessage{cause});
   hub_->tell_returning(stop);
   // Also to the one that gave the reason: it knows, but its clock has not been asked for hours.
-  for (const auto& [member, node] : members_) {
+  for (const auto& [member, node] : round_.members) {
     // Where a round may follow, a short gap of the network is not to cost a node.
     if (hub_->has(member) && !terms().another_may_follow) hub_->hurry(member);
     hub_->ask_clock(member);  // first: the answer may be there before send() returns
     hub_->send_encoded(member, stop);
   }
-  if (but_node != mine_) events().on_stop(cause);
+  if (but_node != round_.mine) events().on_stop(cause);
 }
 
 // A reason to stop that came first stays the reason.
-void HubSession::work_is_done() { done_ = !stopping_; }
+void HubSession::work_is_done() { round_.done = !round_.stopping; }
 
 void HubSession::tell_kill() {
   hub_->tell_returning(encode(KillMessage{}));
@@ -194,27 +182,29 @@ void HubSession::tell_kill() {
 
 void HubSession::tell(const Message& message) {
   const std::string encoded = encode(message);
-  for (const auto& member : members_) {
+  for (const auto& member : round_.members) {
     if (std::holds_alternative<CheckGoMessage>(message)) hub_->ask_clock(member.first);
     hub_->send_encoded(member.first, encoded);
   }
 }
 
 void HubSession::tell_ending(const PodEnding& mine) {
-  account(mine_).ending = mine;
-  awaited_.erase(mine_);
+  account(round_.mine).ending = mine;
+  round_.awaited.erase(round_.mine);
   decide_when_complete();
 }
 
 void HubSession::decide_when_complete() {
-  if (awaited_.empty()) decide_now();
+  if (round_.awaited.empty()) decide_now();
 }
 
 void HubSession::decide_now() {
-  if (std::exchange(decided_, true)) return;
+  if (std::exchange(round_.decided, true)) return;
   const JobVerdict verdict =
-      with_next_round(judge(done_ ? without_causes(accounts_) : accounts_), false);
+      with_next_round(judge(round_.done ? without_causes(round_.accounts) : round_.accounts), false);
   send_verdict(verdict);
+  // What comes from now on is for the next gathering.
+  if (verdict.next) hub_->stop_listening();
   events().on_verdict(verdict);
 }
 
@@ -230,7 +220,7 @@ void HubSession::send_verdict(const JobVerdict& verdict) {
   const std::string whole = encode(VerdictMessage{verdict});
   hub_->forget_what_to_tell();
   hub_->tell_returning(whole);
-  for (const auto& [member, node] : members_) {
+  for (const auto& [member, node] : round_.members) {
     const bool shows_it = node == 0 || node == verdict.first.node;
     hub_->send_encoded(member, shows_it ? whole : for_most);
   }
@@ -241,13 +231,13 @@ void HubSession::send_verdict(const JobVerdict& verdict) {
       .status = 1,
       .node = -1,
       .text = "the job ended while this node was on its way back; start it again on all nodes"};
-  for (const auto& [member, offer] : spares_) {
+  for (const auto& [member, offer] : round_.spares) {
     hub_->send(member, terms().nodes_may_join ? not_needed : too_late);
   }
 }
 
 void HubSession::close() {
-  decided_ = true;
+  round_.decided = true;
   hub_->let_members_leave(kLastWord);
 }
 
@@ -255,20 +245,20 @@ void HubSession::close() {
 void HubSession::take_newcomer(int member, const Message& message) {
   const auto* offer = std::get_if<OfferMessage>(&message);
   if (offer == nullptr) return;
-  const int nodes = static_cast<int>(accounts_.size());
-  spares_.insert_or_assign(member, *offer);
+  const int nodes = static_cast<int>(round_.accounts.size());
+  round_.spares.insert_or_assign(member, *offer);
   // The round ends, and there may be another: then whoever was lost may be back.
-  const bool may_be_needed = terms().another_may_follow && stopping_;
+  const bool may_be_needed = terms().another_may_follow && round_.stopping;
   if (!terms().nodes_may_join && may_be_needed)
     return hub_->send(member, WaitingMessage{1, nodes, {}});
   const auto refusal = terms().nodes_may_join ? events().on_newcomer(*offer) : all_are_here();
-  if (refusal) spares_.erase(member);
+  if (refusal) round_.spares.erase(member);
   hub_->send(member, refusal ? Message(*refusal) : Message(WaitingMessage{0, nodes, {}}));
 }
 
 void HubSession::tell_of_absence(int member, const std::string* why) {
-  const auto found = members_.find(member);
-  if (found == members_.end()) return;
+  const auto found = round_.members.find(member);
+  if (found == round_.members.end()) return;
   const std::string& host = account(found->second).host;
   events().on_remark(why == nullptr
                          ? fmt::format("node {} is back", host)
@@ -277,7 +267,7 @@ void HubSession::tell_of_absence(int member, const std::string* why) {
 
 std::vector<OfferMessage> HubSession::newcomers() const {
   std::vector<OfferMessage> offers;
-  for (const auto& [member, offer] : spares_) {
+  for (const auto& [member, offer] : round_.spares) {
     if (hub_->has(member)) offers.push_back(offer);
   }
   return offers;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first pod's end of the job channel: hears every reason to stop, passes the first one on, and
-// makes the verdict when all pods have ended.
+// The session of the first pod, to which all others are connected: hears every reason to stop,
+// passes the first one on, and makes the verdict when all pods have ended.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "launcher/channel/hub.h"
@@ -17,10 +19,20 @@ namespace paddle_launch {
 
 class HubSession final : public Session {
  public:
-  // `members`: the place of each member in the roster. The hub may have lost one of them already.
-  // `spares`: who is connected to an elastic job and has no place in this round.
-  HubSession(std::unique_ptr<Hub> hub, const Roster& roster, std::map<int, int> members,
+  explicit HubSession(std::unique_ptr<Hub> hub) : hub_(std::move(hub)) {}
+
+  // For whoever gathers the pods of a round.
+  Hub& hub() { return *hub_; }
+  // A round begins. `members`: the place of each member in its roster; the hub may have lost one of
+  // them already. `spares`: who is connected and has no place in this round.
+  void begin(const Roster& roster, std::map<int, int> members,
              std::map<int, OfferMessage> spares = {});
+  // Of the last round: the places of those who may be in the next one, the names of all its pods,
+  // and of those that were lost in it.
+  const std::map<int, int>& members() const { return round_.members; }
+  const std::vector<std::string>& names() const { return round_.names; }
+  const std::vector<std::string>& lost() const { return round_.lost; }
+  std::map<int, OfferMessage> take_spares();
 
   void attend(RoundEvents& who, const RoundTerms& terms) override;
   void tell_stop(const StopCause& own) override;
@@ -30,9 +42,10 @@ class HubSession final : public Session {
   void decide_now() override;
   void tell(const Message& message) override;
   void close() override;
-  Connections release() override;
+  bool is_called_off(bool others_may_come) const override;
+  void call_off(int status, const std::string& why) override;
   bool is_hub() const override { return true; }
-  bool has_endings() const override { return awaited_.size() < accounts_.size(); }
+  bool has_endings() const override { return round_.awaited.size() < round_.accounts.size(); }
   std::vector<OfferMessage> newcomers() const override;
   std::optional<ClockDifference> wall_clock_of(int node) const override;
 
@@ -46,21 +59,23 @@ class HubSession final : public Session {
   void stop_all(const StopCause& cause, int but_node);
   void decide_when_complete();
   void send_verdict(const JobVerdict& verdict);
-  PodAccount& account(int node) { return accounts_.at(static_cast<std::size_t>(node)); }
+  PodAccount& account(int node) { return round_.accounts.at(static_cast<std::size_t>(node)); }
+
+  struct OfRound {
+    int mine = 0;
+    std::map<int, int> members{};          // member of the hub → place in the roster
+    std::map<int, OfferMessage> spares{};  // newcomers among them
+    std::vector<PodAccount> accounts{};
+    std::vector<std::string> names{};  // of the pods
+    std::vector<std::string> lost{};   // of these
+    std::set<int> awaited{};           // the places that have neither ended nor gone
+    bool stopping = false;
+    bool done = false;  // all workers have ended well
+    bool decided = false;
+  };
 
   std::unique_ptr<Hub> hub_;
-  int mine_;
-  std::map<int, int> members_;                         // member of the hub → place in the roster
-  std::map<int, OfferMessage> spares_;                 // newcomers among them
-  std::vector<std::pair<int, Message>> early_;         // until somebody listens
-  std::vector<std::pair<int, Message>> for_the_next_;  // round, after the verdict
-  std::vector<PodAccount> accounts_;
-  std::vector<std::string> names_;  // of the pods
-  std::vector<std::string> lost_;   // of these
-  std::set<int> awaited_;           // the places that have neither ended nor gone
-  bool stopping_ = false;
-  bool done_ = false;  // all workers have ended well
-  bool decided_ = false;
+  OfRound round_;
 };
 
 // "node 10.0.0.3 was lost: …", for exit status 75.

@@ -63,9 +63,10 @@ Link::Link(EventLoop& loop, UniqueFd connected, Handshake handshake, std::size_t
       socket_(std::move(connected)),
       handshake_(std::move(handshake)),
       longest_frame_(longest_frame),
-      events_(std::move(events)),
+      proved_(std::move(events.proved)),
       greeting_time_(loop),
       greeted_at_(EventLoop::Clock::now()) {
+  listen(std::move(events.message), std::move(events.ended));
   loop_.on_readable(socket_.get(), [this] { read(); });
   greeting_time_.set(kGreetingTime, [this] {
     end("no proof within " + std::to_string(kGreetingTime.count()) + " s");
@@ -76,6 +77,14 @@ Link::Link(EventLoop& loop, UniqueFd connected, Handshake handshake, std::size_t
 
 Link::~Link() {
   if (socket_) loop_.forget(socket_.get());
+}
+
+void Link::listen(std::function<void(Message)> message,
+                  std::function<void(const LinkEnd&)> ended) {
+  inbox_.listen([message = std::move(message), ended = std::move(ended)](News news) {
+    if (const auto* end = std::get_if<LinkEnd>(&news)) return ended(*end);
+    message(std::move(std::get<Message>(news)));
+  });
 }
 
 void Link::read() {
@@ -110,8 +119,7 @@ bool Link::take(std::string_view frame) {
     end("a frame that is not what the other side sealed");
     return false;
   }
-  const auto deliver = events_.message;  // the link may go while it is called
-  deliver(std::move(*message));
+  inbox_.put(std::move(*message));
   return true;
 }
 
@@ -130,7 +138,7 @@ bool Link::greet(std::string_view frame) {
   greeting_time_.stop();
   stream_ = handshake_.take_stream();
   incoming_.set_longest(longest_frame_);
-  const auto proved = events_.proved;
+  const auto proved = proved_;  // the link may go while it is called
   proved();
   return true;
 }
@@ -183,9 +191,7 @@ void Link::end(std::string why, bool is_closed) {
   if (std::exchange(reading_, false) && !write_watched_) write();  // a goodbye
   loop_.forget(socket_.get());
   socket_.reset();
-  const LinkEnd last{std::move(why), handshake_.state(), is_closed};
-  const auto ended = events_.ended;  // the link may go while it is called
-  ended(last);
+  inbox_.put(LinkEnd{std::move(why), handshake_.state(), is_closed});
 }
 
 }  // namespace paddle_launch

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // One connection to another launcher: greets, proves, then carries sealed messages. Never blocks;
-// a slow or hostile other side costs a bounded buffer and delays nobody.
+// a slow or hostile other side costs a bounded buffer and delays nobody. What comes while nobody
+// listens waits in the inbox.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "launcher/channel/handshake.h"
+#include "launcher/channel/inbox.h"
 #include "launcher/channel/message.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/os/frames.h"
@@ -28,6 +31,8 @@ struct LinkEnd {
 
 class Link {
  public:
+  using News = std::variant<Message, LinkEnd>;
+
   // `ended` is the last event. The link may be destroyed inside any of them.
   struct Events {
     std::function<void()> proved;
@@ -42,8 +47,11 @@ class Link {
   Link& operator=(const Link&) = delete;
   ~Link();
 
-  // For whoever takes the link over.
-  void set_events(Events events) { events_ = std::move(events); }
+  // For whoever takes the link over. What has waited is told at once; the link may be gone when
+  // this returns.
+  void listen(std::function<void(Message)> message, std::function<void(const LinkEnd&)> ended);
+  void stop_listening() { inbox_.stop_listening(); }
+  const std::deque<News>& unheard() const { return inbox_.waiting(); }
 
   // Only once proved.
   void send(const Message& message);
@@ -73,7 +81,8 @@ class Link {
   UniqueFd socket_;
   Handshake handshake_;
   std::size_t longest_frame_;
-  Events events_;
+  std::function<void()> proved_;
+  Inbox<News> inbox_;
   IncomingFrames incoming_{kLongestGreeting};
   OutgoingFrames outgoing_;
   std::optional<SealedStream> stream_;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds the pods of a running job together: the first reason to stop reaches everyone, and all
-// launchers end with one verdict. A job of one node has a session too, so that nobody asks "am I
-// alone?".
+// What holds the pods of a job together, from the first roster to the last word, through all its
+// rounds: the first reason to stop reaches everyone, and all launchers end a round with one verdict.
+// A job of one node has a session too, so that nobody asks "am I alone?".
+//
+// A round begins for the session with its roster, which a gathering has made, and whoever attends
+// hears of it until the verdict. Between rounds nobody attends: what comes then waits for the next
+// gathering. docs/architecture.md shows the whole life.
 #pragma once
 
 #include <chrono>
@@ -9,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "launcher/channel/connections.h"
 #include "launcher/channel/message.h"
 #include "launcher/job/ending.h"
 #include "launcher/job/link_check.h"
@@ -81,8 +84,12 @@ class Session {
   // Waits, for a short time at most, until everybody has what was sent to them.
   virtual void close() = 0;
 
-  // After a verdict with another round; the session itself is of no more use.
-  virtual Connections release() = 0;
+  // Between rounds: there can be no other, by what has come since the verdict. `others_may_come`: in
+  // the place of a pod that goes.
+  virtual bool is_called_off(bool /*others_may_come*/) const { return false; }
+  // The others are not to wait for this pod, which cannot go on. Waits, a short time at most, until
+  // they know.
+  virtual void call_off(int /*status*/, const std::string& /*why*/) {}
 
   virtual bool is_hub() const = 0;
   // Some pod has told its end: its work is done, and another round would do it again.
@@ -90,7 +97,7 @@ class Session {
   // Who waits for the next round.
   virtual std::vector<OfferMessage> newcomers() const { return {}; }
   // The hub knows, once it has asked: what a node's clock shows, less what ours does.
-  virtual std::optional<ClockDifference> wall_clock_of(int node) const = 0;
+  virtual std::optional<ClockDifference> wall_clock_of(int /*node*/) const { return std::nullopt; }
 
  protected:
   void begin_round(RoundEvents& who, const RoundTerms& terms) {

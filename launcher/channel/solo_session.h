@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The channel of a job of one node: its own word is the verdict.
+// The session of a job of one node: its own word is the verdict.
 #pragma once
 
 #include <utility>
@@ -12,7 +12,11 @@ namespace paddle_launch {
 
 class SoloSession final : public Session {
  public:
-  void attend(RoundEvents& who, const RoundTerms& terms) override { begin_round(who, terms); }
+  void attend(RoundEvents& who, const RoundTerms& terms) override {
+    begin_round(who, terms);
+    stopping_ = false;
+    done_ = false;
+  }
   void tell_stop(const StopCause&) override { stopping_ = true; }
   void tell_kill() override {}
   // A reason to stop that came first stays the reason.
@@ -24,9 +28,7 @@ class SoloSession final : public Session {
   void decide_now() override {}
   void tell(const Message&) override {}
   void close() override {}
-  Connections release() override { return {}; }
   bool is_hub() const override { return true; }
-  std::optional<ClockDifference> wall_clock_of(int) const override { return std::nullopt; }
 
  private:
   bool stopping_ = false;

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/rendezvous/choose.h"
 
+#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/os/event_loop.h"
+#include "launcher/rendezvous/elastic.h"
+#include "launcher/rendezvous/slurm_step.h"
+#include "launcher/rendezvous/solo.h"
+#include "launcher/rendezvous/tasks.h"
+#include "launcher/rendezvous/tcp.h"
 
 namespace paddle_launch {
 namespace {
@@ -106,6 +113,54 @@ Choice choose_way(const JobSpec& job, const Surroundings& around) {
   const bool is_scheduled = choice.way == Way::Tasks || choice.way == Way::SlurmStep;
   if (job.servers && is_scheduled) refuse_scheduled(*job.servers, around);
   return choice;
+}
+
+namespace {
+
+// What hinders us hinders the first task as well, as a rule: it says so, ends, and whoever started
+// us ends us with it. Only where it does not, the trouble is this node's own.
+constexpr std::chrono::seconds kForTheFirstTask{3};
+
+[[noreturn]] void refuse_plugins(const Launch& launch, const std::string& reasons) {
+  const Surroundings& around = launch.around;
+  const std::string text = fmt::format(
+      "{} started {} launchers together, and on {} none of the plugins that join them can be "
+      "used:\n{}\n"
+      "Install paddle-launch with its plugins and the MPI or PMIx library on every node, say with "
+      "PADDLE_LAUNCH_PLUGIN_DIR where the plugins are, or name the nodes with --bootstrap=tcp and "
+      "--ips.",
+      around.launched_by.empty() ? "somebody" : around.launched_by,
+      around.tasks == 0 ? "perhaps several" : std::to_string(around.tasks), launch.here.host_name,
+      reasons);
+  if (around.task.value_or(0) != 0) run_until(launch.loop, kForTheFirstTask, [] { return false; });
+  throw LaunchError(text);
+}
+
+std::unique_ptr<Rendezvous> join_tasks(const Launch& launch, const Choice& choice,
+                                       Narrator& narrator) {
+  auto tasks = std::make_unique<Tasks>(launch, choice, narrator);
+  if (tasks->open()) return tasks;
+  if (!choice.else_slurm_step) refuse_plugins(launch, tasks->reasons());
+  return std::make_unique<SlurmStepRendezvous>(launch, narrator);
+}
+
+}  // namespace
+
+std::unique_ptr<Rendezvous> choose_rendezvous(const Launch& launch, Narrator& narrator) {
+  const Choice choice = choose_way(launch.job, launch.around);
+  switch (choice.way) {
+    case Way::Tcp:
+      return std::make_unique<Tcp>(launch, narrator);
+    case Way::Tasks:
+      return join_tasks(launch, choice, narrator);
+    case Way::SlurmStep:
+      return std::make_unique<SlurmStepRendezvous>(launch, narrator);
+    case Way::Elastic:
+      return std::make_unique<Elastic>(launch, narrator);
+    case Way::Solo:
+      break;
+  }
+  return std::make_unique<Solo>();
 }
 
 }  // namespace paddle_launch

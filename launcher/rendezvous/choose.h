@@ -2,11 +2,15 @@
 // Which way the launchers of this job meet: a table of what was asked for and what is seen around.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
+#include "launcher/rendezvous/rendezvous.h"
+#include "launcher/site/launch_values.h"
+#include "launcher/tell/narrator.h"
 
 namespace paddle_launch {
 
@@ -32,5 +36,9 @@ struct Choice {
 // Never Solo by itself where the surroundings speak of several launchers: each would start a world
 // of its own. UsageError where nothing fits.
 Choice choose_way(const JobSpec& job, const Surroundings& around);
+
+// The one that serves this job. Where a scheduler started tasks it waits until every one has said
+// where it is. Throws what hinders it.
+std::unique_ptr<Rendezvous> choose_rendezvous(const Launch& launch, Narrator& narrator);
 
 }  // namespace paddle_launch

@@ -5,66 +5,78 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
-#include "launcher/channel/connections.h"
 #include "launcher/channel/dialer.h"
-#include "launcher/channel/session.h"
+#include "launcher/channel/hub_session.h"
+#include "launcher/channel/member_session.h"
 #include "launcher/os/idle_listener.h"
+#include "launcher/rendezvous/elastic_watch.h"
 #include "launcher/rendezvous/gathering.h"
 #include "launcher/rendezvous/job_register.h"
 #include "launcher/rendezvous/rendezvous.h"
+#include "launcher/site/launch_values.h"
+#include "launcher/tell/narrator.h"
 
 namespace paddle_launch {
 
-struct ElasticSettings {
-  RegisterSettings job{};
-  ChannelIdentity identity{};             // its secret counts where job.has_token
-  std::string host{};                     // this pod's address; empty: the one that reaches etcd
-  std::chrono::milliseconds patience{0};  // with nodes that are booked and do not come
-  int first_port = 0;  // where others may look for this pod; when it is taken, the next ones
-  std::function<void(const WaitingFacts&)> waiting{};
-  std::function<void(const std::string&)> remark{};
-};
-
-class Elastic {
+class Elastic final : public Rendezvous, private ElasticRule {
  public:
-  Elastic(EventLoop& loop, ElasticSettings settings);
+  Elastic(const Launch& launch, Narrator& narrator);
+  // As leave(false).
+  ~Elastic() override;
 
-  // Books this pod. Throws NodeMissing where etcd cannot be reached, UsageError.
-  void open();
-  const std::string& host() const { return host_; }
-
-  // `before`: the number of nodes of the last round that this pod was in; 0: none.
-  Met meet(Connections connections, JobTerms terms, PodOffer offer, const NextRound& next,
-           int before, const PayloadMaker& payload);
-
-  JobRegister& job() { return *register_; }
+  // The first one books this pod: throws NodeMissing where etcd cannot be reached, UsageError.
+  Gathered gather(const Brought& brought) override;
+  Session& session() override { return *session_; }
+  RoundWatch* watch() override { return &*watch_; }
+  bool others_may_come() const override { return true; }
+  // They go on without this pod.
+  void call_off(int /*status*/, const std::string& /*why*/) override {}
+  // Nothing of this pod stays in etcd. `job_is_over`: nor of any other.
+  void leave(bool job_is_over) override;
 
  private:
+  NodeRange nodes() const override { return register_->nodes(); }
+  int expected(const std::set<std::string>& here) const override;
+  void on_lost(const std::string& name) override { register_->expel(name); }
+  void commit(const Roster& roster, bool as_before, std::function<void(bool)> answered) override;
+  bool is_held_up() const override { return !register_->problem().empty(); }
+  void on_waiting() override { register_->note_waiting(); }
+  std::string too_few(const WaitingFacts& facts) const override;
+
+  void open(const Offer& offer, std::vector<std::string>& notices);
   std::string address_towards_etcd() const;
   void listen_idly();
   void throw_if_stopped() const;
-  Connections find_hub();
+  bool is_connected() const;
+  void find_hub();
+  void be_hub();
   std::unique_ptr<Link> dial(const BookedPod& hub);
   void take_dial_failure(const BookedPod& hub, const DialFailure& failure);
-  std::optional<Met> gather(Connections connections, OfferMessage mine, const NextRound& next,
-                            int before, const PayloadMaker& payload);
-  std::optional<Met> join(Connections connections, OfferMessage mine);
-  ElasticRule rule(int before, bool has_settled, RoundState round);
-  GatheringSettings gathering_settings(const RoundState& round, ElasticRule rule);
-  bool is_held_up() const { return !register_->problem().empty(); }
-  std::string too_few(const WaitingFacts& facts) const;
+  std::optional<Gathered> gather_others(OfferMessage mine, const Brought& brought);
+  std::optional<Gathered> join(OfferMessage mine);
+  void drop_session();
+  std::chrono::milliseconds timeout() const { return launch_.job.elastic->timeout; }
 
-  EventLoop& loop_;
-  ElasticSettings settings_;
-  std::string host_;
+  const Launch& launch_;
+  Narrator& narrator_;
+  ChannelIdentity identity_;
+  std::string host_;                        // this pod's address
   std::unique_ptr<IdleListener> listener_;  // while another pod is the hub
-  std::unique_ptr<JobRegister> register_;
-  std::string dial_problem_;  // of the last try to reach the hub
-  std::string lost_hub_;      // the name of a pod that was ours and cannot be reached any more
+  std::unique_ptr<JobRegister> register_;   // once this pod is booked
+  std::unique_ptr<Session> session_;
+  HubSession* hub_session_ = nullptr;  // one of both is the session
+  MemberSession* member_session_ = nullptr;
+  std::optional<ElasticWatch> watch_;
+  std::optional<Roster> last_;    // of the last round that this pod was in
+  RoundState round_;              // that is gathered for
+  std::string dial_problem_;      // of the last try to reach the hub
+  std::string lost_hub_;          // the name of a pod that was ours and cannot be reached any more
   EventLoop::Clock::time_point began_{};
 };
 

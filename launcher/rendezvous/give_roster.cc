@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "launcher/channel/hub_session.h"
 #include "launcher/channel/packed_pods.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/shared_nodes.h"
@@ -46,9 +45,10 @@ Roster make_roster(const Hub& hub, CompleteMeeting& meeting) {
   return roster;
 }
 
-Met give_roster(std::unique_ptr<Hub> hub, const CompleteMeeting& meeting, Roster roster,
-                const PayloadMaker& payload) {
-  const std::uint32_t reached_at = address_of_most(*hub, meeting);
+Gathered give_roster(HubSession& session, const CompleteMeeting& meeting, Roster roster,
+                     const PayloadMaker& payload) {
+  Hub& hub = session.hub();
+  const std::uint32_t reached_at = address_of_most(hub, meeting);
   RosterMessage message{
       .mine = 0,
       .hub = static_cast<int>(roster.mine),
@@ -56,16 +56,14 @@ Met give_roster(std::unique_ptr<Hub> hub, const CompleteMeeting& meeting, Roster
       .warnings = oddities(meeting.mine, meeting.offers),
       .payload = payload ? payload(trainers_of(roster), reached_at) : std::string(),
       .round = meeting.round};
-  hub->void_tickets();
+  hub.void_tickets();
   for (const auto& [member, place] : meeting.places) {
     message.mine = place;
-    message.ticket = hub->give_ticket(member);
-    hub->send(member, message);
+    message.ticket = hub.give_ticket(member);
+    hub.send(member, message);
   }
-  auto channel =
-      std::make_unique<HubSession>(std::move(hub), roster, meeting.places, meeting.spares);
+  session.begin(roster, meeting.places, meeting.spares);
   return {.roster = std::move(roster),
-          .channel = std::move(channel),
           .warnings = std::move(message.warnings),
           .payload = std::move(message.payload),
           .round = meeting.round};

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "launcher/channel/hub.h"
+#include "launcher/channel/hub_session.h"
 #include "launcher/channel/message.h"
 #include "launcher/rendezvous/rendezvous.h"
 
@@ -27,8 +27,9 @@ struct CompleteMeeting {
 
 // The roster as all will have it.
 Roster make_roster(const Hub& hub, CompleteMeeting& meeting);
-Met give_roster(std::unique_ptr<Hub> hub, const CompleteMeeting& meeting, Roster roster,
-                const PayloadMaker& payload);
+// Everyone gets it, and the round begins for the session.
+Gathered give_roster(HubSession& session, const CompleteMeeting& meeting, Roster roster,
+                     const PayloadMaker& payload);
 
 // None: it makes no sense. Names, cards and ports of the reader's own are as it knows them.
 std::optional<Roster> read_roster(const RosterMessage& message, const std::vector<std::string>& ips,

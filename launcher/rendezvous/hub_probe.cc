@@ -58,16 +58,15 @@ void HubProbe::dial(const std::vector<std::uint32_t>& addresses) {
 // Another hub of this very job: it compares our lists and says what is wrong.
 void HubProbe::found(std::unique_ptr<Link> link) {
   link_ = std::move(link);
-  link_->set_events({.proved = [] {},
-                     .message =
-                         [this](const Message& message) {
-                           const auto* refusal = std::get_if<RefusalMessage>(&message);
-                           if (refusal == nullptr) return;
-                           const RefusalMessage answer = *refusal;
-                           link_.reset();
-                           events_.answered(host_, answer);
-                         },
-                     .ended = [this](const LinkEnd&) { link_.reset(); }});
+  link_->listen(
+      [this](const Message& message) {
+        const auto* refusal = std::get_if<RefusalMessage>(&message);
+        if (refusal == nullptr) return;
+        const RefusalMessage answer = *refusal;
+        link_.reset();
+        events_.answered(host_, answer);
+      },
+      [this](const LinkEnd&) { link_.reset(); });
   link_->send(clocks_now());
   link_->send(mine_);
   dialer_.reset();

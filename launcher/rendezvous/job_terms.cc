@@ -26,7 +26,8 @@ JobTerms terms_of(const JobSpec& job, const Machine& here, const Offer& offer,
                  .check = job.check,
                  .layout = layout_of(job),
                  .command = command_text(job.script),
-                 .problem = offer.problem_text};
+                 .problem = offer.problem_text,
+                 .problem_status = offer.problem_status};
   if (job.elastic) {
     terms.nodes = 0;  // etcd knows how many there may be
   } else if (tasks != nullptr) {

@@ -1,58 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// A member's part in a meeting when it is connected to the hub already.
+// A member's part in a meeting of pods, connected to the hub: it makes its offer and takes the
+// roster, or hears why there is none.
 #pragma once
 
 #include <chrono>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "launcher/channel/connections.h"
+#include "launcher/channel/member_session.h"
 #include "launcher/job/waiting_facts.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/rendezvous.h"
+#include "launcher/tell/narrator.h"
 
 namespace paddle_launch {
 
 struct JoiningSettings {
   std::vector<int> node_of{};
   KeepAlive keep_alive{};
-  // How long to wait for any word of the hub, which ends a vain meeting by itself.
+  // How long to wait: before the first round altogether, since `began`; later for any word of the
+  // hub, which ends a vain meeting by itself.
   std::chrono::milliseconds timeout{0};
-  std::function<void(const WaitingFacts&)> waiting{};
-  std::function<void()> spare{};  // the job has all its nodes; told once
+  std::optional<EventLoop::Clock::time_point> began{};  // of the search for the hub
+  bool hub_tells_for_all = false;  // all launchers share one console: a refusal is said there
 };
 
 class Joining {
  public:
-  Joining(EventLoop& loop, JoiningSettings settings, Connections connections, OfferMessage mine);
+  Joining(EventLoop& loop, JoiningSettings settings, MemberSession& session, OfferMessage mine,
+          Narrator& narrator);
+  Joining(const Joining&) = delete;
+  Joining& operator=(const Joining&) = delete;
+  ~Joining() { link_.stop_listening(); }
 
-  // None: the hub was lost, and lost() says why. Throws what the hub refuses with.
-  std::optional<Met> run();
+  // The round has begun for the session when this returns. None: the hub was lost, and lost() says
+  // why. Throws what the hub refuses with, and NodeMissing where the first meeting takes too long.
+  std::optional<Gathered> run();
   const std::string& lost() const { return lost_; }
 
  private:
+  void listen();
   void say_good_bye(const RefusalMessage& refusal);
-  void take(const Message& message);
+  void on_message(const Message& message);
   void tick();
   void give_up(std::string why);
+  Gathered take_roster();
 
   EventLoop& loop_;
   JoiningSettings settings_;
-  std::unique_ptr<Link> link_;
-  std::shared_ptr<BetweenNews> news_;
+  MemberSession& session_;
+  Link& link_;
   OfferMessage mine_;
+  Narrator& narrator_;
   Alarm ticking_;
   EventLoop::Clock::time_point started_;
   EventLoop::Clock::time_point last_word_;
   WaitingFacts facts_;
   std::optional<RefusalMessage> refusal_;
   std::optional<RosterMessage> roster_;
-  std::vector<Message> after_roster_;  // came in one breath with it: for the channel
   std::string lost_;
+  bool is_late_ = false;
   bool is_spare_ = false;
+  bool told_spare_ = false;
 };
 
 }  // namespace paddle_launch

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Alone: the back end of one node, so that nobody else has to ask "am I alone?".
+// Alone: so that nobody else has to ask "am I alone?".
 #pragma once
-
-#include <memory>
-#include <string>
-#include <utility>
 
 #include "launcher/channel/solo_session.h"
 #include "launcher/rendezvous/rendezvous.h"
@@ -14,15 +10,21 @@ namespace paddle_launch {
 
 class Solo final : public Rendezvous {
  public:
-  Met meet(const JobTerms& /*terms*/, const PodOffer& mine, const PayloadMaker& payload) override {
-    const int trainers = static_cast<int>(mine.trainers.size());
-    // Before the rest: g++ 12 destroys a list twice when an exception leaves the braces around it.
-    std::string given = payload ? payload(trainers, kLoopback) : std::string();
-    return {.roster = {.pods = {mine}, .mine = 0},
-            .channel = std::make_unique<SoloSession>(),
-            .warnings = {},
-            .payload = std::move(given)};
+  bool has_others() const override { return false; }
+  Gathered gather(const Brought& brought) override {
+    PodOffer mine = brought.offer.pod;
+    // A pod keeps its name through all rounds.
+    name_.empty() ? name_ = mine.name : mine.name = name_;
+    const auto trainers = static_cast<int>(mine.trainers.size());
+    Gathered alone{.roster = {.pods = {std::move(mine)}, .mine = 0}, .round = brought.next.state};
+    if (brought.payload) alone.payload = brought.payload(trainers, kLoopback);
+    return alone;
   }
+  Session& session() override { return session_; }
+
+ private:
+  SoloSession session_;
+  std::string name_;
 };
 
 }  // namespace paddle_launch

@@ -4,6 +4,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "launcher/job/errors.h"
 #include "launcher/rendezvous/agreement.h"
@@ -56,6 +57,32 @@ std::optional<RefusalMessage> task_disagreement(const std::vector<OfferMessage>&
     if (const auto difference = disagreement(pods.front(), pod)) return refusal(difference);
   }
   return refusal(different_counts(pods, node_of));
+}
+
+std::vector<std::string> contradictions(const Launch& launch, const TaskGroup& group,
+                                        const Roster& roster) {
+  const JobSpec& job = launch.job;
+  std::vector<std::string> hosts;
+  std::vector<std::string> names;
+  for (std::size_t pod = 0; pod < roster.pods.size(); ++pod) {
+    if (pod > 0 && roster.node_of.at(pod) == roster.node_of[pod - 1]) continue;
+    hosts.push_back(roster.pods[pod].host);
+    names.push_back(group.hosts.at(pod));
+  }
+  const std::string truth = fmt::format("{} started this job on {} ({})", launch.around.launched_by,
+                                        fmt::join(names, ","), fmt::join(hosts, ","));
+  bool fits = job.ips.size() == hosts.size();
+  for (std::size_t node = 0; fits && node < hosts.size(); ++node) {
+    fits = job.ips[node] == hosts[node] || job.ips[node] == names[node];
+  }
+  if (job.ips_given && !fits) {
+    return {fmt::format("{}={} is not what counts: {}", job.ips_source, fmt::join(job.ips, ","),
+                        truth)};
+  }
+  const bool has_master = job.master && job.nnodes != group.nodes;
+  if (!has_master) return {};
+  return {fmt::format("--master={}:{} with --nnodes={} is not what counts: {}", job.master->host,
+                      job.master->port, job.nnodes, truth)};
 }
 
 }  // namespace paddle_launch

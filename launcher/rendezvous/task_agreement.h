@@ -4,9 +4,12 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "launcher/channel/message.h"
+#include "launcher/rendezvous/task_group.h"
+#include "launcher/site/launch_values.h"
 
 namespace paddle_launch {
 
@@ -14,5 +17,9 @@ namespace paddle_launch {
 // of each pod.
 std::optional<RefusalMessage> task_disagreement(const std::vector<OfferMessage>& pods,
                                                 const std::vector<int>& node_of);
+
+// Where --ips, --master or --nnodes say something else than the scheduler, whose word counts.
+std::vector<std::string> contradictions(const Launch& launch, const TaskGroup& group,
+                                        const Roster& roster);
 
 }  // namespace paddle_launch

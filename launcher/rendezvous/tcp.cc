@@ -1,68 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/several-nodes.md is the page for whoever types the nodes.
 #include "launcher/rendezvous/tcp.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
+#include <numeric>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include <fmt/format.h>
-
-#include "launcher/job/errors.h"
-#include "launcher/os/sockets.h"
-#include "launcher/rendezvous/hub_meeting.h"
-#include "launcher/rendezvous/member_meeting.h"
+#include "launcher/rendezvous/agreement.h"
+#include "launcher/rendezvous/identity.h"
+#include "launcher/rendezvous/job_terms.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {
 
-// A process of this pod will listen there.
-bool is_promised(const PodOffer& mine, int port) {
-  const auto has_it = [port](const auto& process) { return process.port == port; };
-  return port == mine.master_port || std::any_of(mine.roles.begin(), mine.roles.end(), has_it) ||
-         std::any_of(mine.trainers.begin(), mine.trainers.end(), has_it);
+constexpr std::chrono::seconds kToTellAProblem{10};
+
+std::vector<int> hub_ports(const JobSpec& job) {
+  if (job.master) return {job.master->port};
+  std::vector<int> ports(kHubPorts);
+  std::iota(ports.begin(), ports.end(), job.bootstrap_port);
+  return ports;
+}
+
+TcpSettings typed_settings(const JobSpec& job, const OwnNode& me) {
+  TcpSettings settings;
+  settings.hub_host = job.master ? job.master->host : job.ips.front();
+  settings.ports = hub_ports(job);
+  settings.is_hub = job.master ? me.is_meeting_point : me.place == 0;
+  settings.may_join_instead = job.master.has_value();
+  settings.listen_on = job.master ? parse_ipv4(job.master->host) : me.address;
+  // Several pods on one machine, to try things out: each comes from its own address.
+  if (me.address && is_loopback(*me.address)) settings.from = me.address;
+  if (job.servers && job.servers->single) {
+    settings.names = job.servers->single->pods;
+  } else if (!job.master) {
+    settings.names = job.ips;
+    settings.is_list_typed = true;
+  }
+  return settings;
 }
 
 }  // namespace
 
-Tcp::Tcp(EventLoop& loop, TcpSettings settings) : loop_(loop), settings_(std::move(settings)) {}
-
-// None: every port is taken, and somebody else on this machine may be the hub.
-UniqueFd Tcp::listen(const PodOffer& mine, std::vector<int>& taken) const {
-  for (const int port : settings_.ports) {
-    if (!settings_.may_join_instead && is_promised(mine, port)) continue;
-    try {
-      return listen_on(settings_.listen_on.value_or(0), port, kHubBacklog);
-    } catch (const std::system_error& error) {
-      taken.push_back(port);
-      if (error.code().value() != EADDRINUSE) {
-        throw LaunchError(fmt::format(
-            "cannot listen on port {} of {}, where the other nodes look for this one: {}; choose "
-            "another port with {}",
-            port, settings_.hub_host, error.code().message(),
-            settings_.may_join_instead ? "--master" : "--bootstrap_port"));
-      }
-    }
-  }
-  if (settings_.may_join_instead) return {};
-  throw LaunchError(fmt::format(
-      "ports {} to {} of {} are all taken, and the other nodes look for this one there; choose "
-      "others with --bootstrap_port, the same on all nodes",
-      settings_.ports.front(), settings_.ports.back(), settings_.hub_host));
+std::chrono::milliseconds patience_with(const Offer& offer, const JobSpec& job) {
+  const std::chrono::milliseconds usual = job.bootstrap_timeout;
+  return offer.problem ? std::min<std::chrono::milliseconds>(usual, kToTellAProblem) : usual;
 }
 
-Met Tcp::meet(const JobTerms& terms, const PodOffer& mine, const PayloadMaker& payload) {
-  if (settings_.is_hub) {
-    std::vector<int> taken;
-    if (UniqueFd listener = listen(mine, taken)) {
-      PodOffer offer = mine;
-      // Under a scheduler the name is only where to look; the members tell where they found us.
-      if (offer.host.empty() && settings_.node_of.empty()) offer.host = settings_.hub_host;
-      return HubMeeting(loop_, settings_, std::move(listener), terms, offer, std::move(taken))
-          .run(payload);
-    }
+Gathered Tcp::gather(const Brought& brought) {
+  const JobSpec& job = launch_.job;
+  std::vector<std::string> notices;
+  if (!star_) {
+    TcpSettings settings = typed_settings(job, brought.offer.me);
+    settings.identity = typed_identity(job, launch_.env, launch_.here, notices);
+    settings.timeout = patience_with(brought.offer, job);
+    star_.emplace(launch_.loop, std::move(settings), narrator_);
   }
-  return MemberMeeting(loop_, settings_, terms, mine).run();
+  const JobTerms terms = terms_of(job, launch_.here, brought.offer, nullptr);
+  Gathered gathered = star_->gather(brought.next.state, offer_message(terms, brought.offer.pod),
+                                    brought.payload);
+  gathered.notices = std::move(notices);
+  return gathered;
 }
 
 }  // namespace paddle_launch

@@ -6,22 +6,32 @@
 
 #include "launcher/job/job_spec.h"
 #include "launcher/job/waiting_facts.h"
+#include "launcher/tell/narrator.h"
 #include "launcher/tell/voice.h"
 #include "launcher/tell/waiting.h"
 
 namespace paddle_launch {
 
-class Announcer {
+class Announcer final : public Narrator {
  public:
-  Announcer(const JobSpec& job, bool speaks);
+  explicit Announcer(const JobSpec& job);
   Announcer(const Announcer&) = delete;
   Announcer& operator=(const Announcer&) = delete;
-  ~Announcer() { clear(); }
+  ~Announcer() override { end_waiting(); }
 
-  void waiting(const WaitingFacts& facts);
-  void remark(const std::string& text);
-  void warning(const std::string& text);
-  void problem(const std::string& text);
+  // Another launcher has the console that they share.
+  void be_silent() { speaks_ = false; }
+  // Nothing is said of a wait in its first second.
+  void begin_waiting();
+  void end_waiting() { clear(); }
+
+  void waiting(const WaitingFacts& facts) override;
+  void remark(const std::string& text) override;
+  void warning(const std::string& text) override;
+  void problem(const std::string& text) override;
+  void error(const std::string& text) override;
+  void plain(const std::string& text) override;
+  void note(const std::string& text) override;
 
  private:
   void clear();
@@ -29,8 +39,12 @@ class Announcer {
 
   bool terminal_;
   bool shows_notice_;
+  bool is_dry_run_;
+  bool speaks_ = true;
   Voice voice_;
+  Voice of_all_;  // also of who is silent
   WaitingNotice notice_;
+  std::string told_problem_;
 };
 
 }  // namespace paddle_launch

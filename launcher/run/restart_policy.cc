@@ -82,6 +82,15 @@ bool is_deserted(const RestartRules& rules, const StoppedRound& round, const Job
 
 }  // namespace
 
+RestartRules rules_of(const JobSpec& job, bool others_may_come) {
+  using Nodes = RestartRules::Nodes;
+  RestartRules rules{.spec = job.restarts, .nodes = others_may_come ? Nodes::Typed : Nodes::Fixed};
+  if (!job.elastic) return rules;
+  rules.nodes = Nodes::Elastic;
+  rules.level = job.elastic->level;
+  return rules;
+}
+
 std::optional<NextRound> next_round(const RestartRules& rules, const StoppedRound& round,
                                     const JobVerdict& verdict) {
   if (verdict.first.kind == Kind::Completed || is_deserted(rules, round, verdict)) {

@@ -24,6 +24,9 @@ struct RestartRules {
   int level = 1;  // --elastic_level
 };
 
+// `others_may_come`: in the place of a pod that goes, between two rounds.
+RestartRules rules_of(const JobSpec& job, bool others_may_come);
+
 struct StoppedRound {
   RoundState state{};
   std::chrono::milliseconds lasted{0};

@@ -39,6 +39,7 @@ struct Offer {
   // waiting for a node that will never come.
   std::exception_ptr problem{};
   std::string problem_text{};
+  int problem_status = 1;  // that the launch ends with
 };
 
 Offer make_offer(const OfferRequest& request);

@@ -39,18 +39,6 @@ std::set<std::string> words_in(const std::string& text) {
   return {std::sregex_token_iterator(text.begin(), text.end(), word), {}};
 }
 
-TEST(Document, HasARowForEveryStep) {
-  std::set<std::string> files;
-  for (const auto& entry : fs::directory_iterator(fs::path(SOURCE_DIR) / "launcher" / "steps")) {
-    files.insert(entry.path().stem());
-  }
-  std::set<std::string> rows;
-  for (const auto& cells : table_below("The straight line")) {
-    if (cells.front().front() == '`') rows.merge(words_in(cells.front()));
-  }
-  EXPECT_EQ(rows, files);
-}
-
 TEST(Document, HasTheTableOfRooms) {
   std::map<std::string, Rooms> rows;
   for (const auto& cells : table_below("The rooms")) {

@@ -22,7 +22,4 @@ inline const std::map<std::string, Rooms> kMayInclude = {
     {"rendezvous", {"job", "text", "os", "site", "channel", "etcd", "tell"}},
     {"run", {"job", "text", "os", "site", "channel", "tell"}},
     {"tell", {"job", "text"}},
-    {"steps",
-     {"job", "text", "os", "etcd", "channel", "cli", "site", "nccl", "plan", "rendezvous", "run",
-      "tell"}},
 };

@@ -26,7 +26,7 @@ READ_BY_PROGRAMS = {
     ("launcher/channel/secret.cc", "paddle-launch job secret 1"): _SECRET,
     **{("launcher/rendezvous/identity.cc", text): _SECRET for text in (
         "id {}", "module ", "script ", "user {}", "token {}", "step {}.{} of {}")},
-    ("launcher/steps/company.cc", "slurm {}"): "compared by other launchers",
+    ("launcher/rendezvous/tasks.cc", "slurm {}"): "compared by other launchers",
     ("launcher/site/kernel_facts.cc", "\noom_kill "): "a line of the kernel's",
     ("launcher/tell/log_lines.h", "Traceback (most recent call last):"): _OTHERS,
     **{("launcher/tell/log_lines.cc", text): _OTHERS for text in (

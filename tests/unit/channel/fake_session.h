@@ -2,7 +2,6 @@
 // A session without other pods, for what talks to one: it keeps who attends and does nothing.
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "launcher/channel/session.h"
@@ -19,11 +18,9 @@ class FakeSession : public Session {
   void decide_now() override {}
   void tell(const Message& /*message*/) override {}
   void close() override {}
-  Connections release() override { return {}; }
   bool is_hub() const override { return true; }
   bool has_endings() const override { return some_ended; }
   std::vector<OfferMessage> newcomers() const override { return waiting; }
-  std::optional<ClockDifference> wall_clock_of(int /*node*/) const override { return std::nullopt; }
 
   bool some_ended = false;
   std::vector<OfferMessage> waiting{};

@@ -45,7 +45,10 @@ class FarPod {
     if (link_) flush();
   }
   void leave() { link_.reset(); }
-  std::unique_ptr<Link> give_link() { return std::move(link_); }
+  std::unique_ptr<Link> give_link() {
+    link_->stop_listening();
+    return std::move(link_);
+  }
 
   // The last of this kind; null: none.
   template <class Kind>
@@ -64,9 +67,8 @@ class FarPod {
  private:
   void take(std::unique_ptr<Link> link) {
     link_ = std::move(link);
-    link_->set_events({.proved = [] {},
-                       .message = [this](const Message& message) { hear(message); },
-                       .ended = [this](const LinkEnd&) { is_gone = true; }});
+    link_->listen([this](const Message& message) { hear(message); },
+                  [this](const LinkEnd&) { is_gone = true; });
     flush();
   }
   void flush() {

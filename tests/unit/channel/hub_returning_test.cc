@@ -21,11 +21,11 @@ void reset(FarPod& pod) {
 class HubReturningTest : public WithHub {
  protected:
   void SetUp() override {
-    hub_->set_events({.message = [this](int member, const Message&) { heard_.push_back(member); },
-                      .gone = [this](int member, const std::string&) { gone_.push_back(member); },
-                      .remark = [this](const std::string& line) { remarks_.push_back(line); },
-                      .away = [this](int member, const std::string&) { away_.push_back(member); },
-                      .back = [this](int member) { back_.push_back(member); }});
+    hub_->listen({.message = [this](int member, const Message&) { heard_.push_back(member); },
+                  .gone = [this](int member, const std::string&) { gone_.push_back(member); },
+                  .remark = [this](const std::string& line) { remarks_.push_back(line); },
+                  .away = [this](int member, const std::string&) { away_.push_back(member); },
+                  .back = [this](int member) { back_.push_back(member); }});
     first_ = come();
     second_ = come();
     ticket_ = hub_->give_ticket(0);

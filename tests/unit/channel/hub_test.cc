@@ -24,7 +24,7 @@ class HubTest : public testing::Test {
     UniqueFd listener = listen_on(kLoopback, 0, 512);
     port_ = local_port(listener.get());
     hub_ = std::make_unique<Hub>(loop_, std::move(listener), identity());
-    hub_->set_events(
+    hub_->listen(
         {.message = [this](int member,
                            Message message) { messages_.emplace_back(member, std::move(message)); },
          .gone = [this](int member, const std::string&) { gone_.push_back(member); },
@@ -43,21 +43,19 @@ class HubTest : public testing::Test {
   std::unique_ptr<Link> join(const ChannelIdentity& who) {
     std::unique_ptr<Link> joined;
     bool failed = false;
-    Dialer dialer(
-        loop_, who, {{kLoopback, port_}}, {},
-        {.found =
-             [&](std::unique_ptr<Link> link) {
-               joined = std::move(link);
-               joined->set_events(
-                   {.proved = [] {},
-                    .message = [this](Message message) { received_.push_back(std::move(message)); },
-                    .ended = [this](const LinkEnd&) { ++ended_; }});
-             },
-         .failed =
-             [&](const DialFailure& failure) {
-               failure_ = failure;
-               failed = true;
-             }});
+    Dialer dialer(loop_, who, {{kLoopback, port_}}, {},
+                  {.found =
+                       [&](std::unique_ptr<Link> link) {
+                         joined = std::move(link);
+                         joined->listen(
+                             [this](Message message) { received_.push_back(std::move(message)); },
+                             [this](const LinkEnd&) { ++ended_; });
+                       },
+                   .failed =
+                       [&](const DialFailure& failure) {
+                         failure_ = failure;
+                         failed = true;
+                       }});
     turn_until([&] { return joined != nullptr || failed; });
     return joined;
   }

@@ -111,10 +111,8 @@ TEST_F(SessionTest, ANewcomerToARoundThatEndsIsHandedOnToTheNext) {
   turn_until([&] { return newcomer->heard<WaitingMessage>() != nullptr; });
   EXPECT_EQ(*newcomer->heard<WaitingMessage>(), (WaitingMessage{1, 2, {}}));
   hub_session_->decide_now();
-  const Connections left = hub_session_->release();
-  ASSERT_EQ(left.news->messages.size(), 1U);
-  EXPECT_EQ(left.news->messages.front(),
-            (std::pair<int, Message>{kNewcomer, Message(offer_of("n3"))}));
+  EXPECT_EQ(hub_session_->take_spares(),
+            (std::map<int, OfferMessage>{{kNewcomer, offer_of("n3")}}));
 }
 
 TEST_F(SessionTest, ANewcomerThatWentIsForgotten) {
@@ -126,7 +124,7 @@ TEST_F(SessionTest, ANewcomerThatWentIsForgotten) {
   newcomer->leave();
   turn_until([&] { return !at_hub_->has(kNewcomer); });
   hub_session_->decide_now();
-  EXPECT_TRUE(hub_session_->release().news->messages.empty());
+  EXPECT_TRUE(hub_session_->take_spares().empty());
 }
 
 TEST_F(SessionTest, TheClockOfTheOneThatGaveTheReasonIsAskedToo) {
@@ -195,17 +193,65 @@ TEST_F(SessionTest, AVerdictWithAnotherRoundLeavesBothEndsForIt) {
   EXPECT_EQ(heard_by_hub_.verdict->next, kNext);
   EXPECT_EQ(heard_by_member_.verdict->next, kNext);
   member_->tell(offer_of("n2"));
-  Connections of_hub = hub_session_->release();
-  Connections of_member = member_->release();
-  ASSERT_TRUE(of_hub.hub && of_member.link);
-  EXPECT_EQ(of_hub.members, (std::map<int, int>{{kMember, 1}}));
-  turn_until([&] { return !of_hub.news->messages.empty(); });
-  EXPECT_EQ(of_hub.news->messages.front().second, Message(offer_of("n2")));
-  of_hub.hub->send(kMember, RefusalMessage{.text = "no"});
-  turn_until([&] { return of_member.news->refusal() != nullptr; });
-  of_member.link.reset();
-  turn_until([&] { return !of_hub.news->gone.empty(); });
-  EXPECT_EQ(of_hub.news->gone.front().first, kMember);
+  turn_until([&] { return !at_hub_->unheard().empty(); });
+  EXPECT_EQ(std::get<Message>(at_hub_->unheard().front().what), Message(offer_of("n2")));
+  EXPECT_EQ(hub_session_->members(), (std::map<int, int>{{kMember, 1}}));
+  EXPECT_FALSE(hub_session_->is_called_off(false));
+  EXPECT_TRUE(member_->has_hub());
+  EXPECT_FALSE(member_->is_called_off(true));
+  at_hub_->send(kMember, RefusalMessage{.text = "no"});
+  turn_until([&] { return member_->is_called_off(true); });
+  member_.reset();
+  turn_until([&] { return hub_session_->is_called_off(false); });
+  EXPECT_FALSE(hub_session_->is_called_off(true)) << "somebody else may come";
+}
+
+TEST_F(SessionTest, WhoCannotGoOnWaitsUntilTheOtherKnows) {
+  let_another_follow(*hub_session_, heard_by_hub_);
+  hub_session_->tell_ending({});
+  member_->tell_ending({});
+  turn_until([&] { return have_verdict(); });
+  once([this] { return member_->is_called_off(true); }, [this] { member_.reset(); });
+  hub_session_->call_off(143, "stopped");
+  EXPECT_EQ(member_, nullptr);
+}
+
+TEST_F(SessionTest, TheNextRoundBeginsAsTheFirstDid) {
+  let_another_follow(*hub_session_, heard_by_hub_);
+  for (int round = 0; round < 200; ++round) {
+    hub_session_->tell_ending({});
+    member_->tell_ending({});
+    turn_until([&] { return have_verdict(); });
+    EXPECT_EQ(heard_by_hub_.verdict->first, StopCause{});
+    heard_by_hub_.verdict.reset();
+    heard_by_member_.verdict.reset();
+    member_->tell(offer_of("n2"));  // for a gathering
+    turn_until([&] { return !at_hub_->unheard().empty(); });
+    at_hub_->listen({});
+    at_hub_->stop_listening();
+    roster_.mine = 0;
+    hub_session_->begin(roster_, {{kMember, 1}});
+    roster_.mine = 1;
+    member_->begin(roster_, 0, {});
+    member_->tell_stop(server_failed(1));  // before the hub attends
+    turn_until([&] { return !at_hub_->unheard().empty(); });
+    hub_session_->attend(heard_by_hub_, {.another_may_follow = true});
+    member_->attend(heard_by_member_, {.another_may_follow = true});
+    EXPECT_EQ(heard_by_hub_.stop->status, 9);
+    heard_by_hub_.stop.reset();
+    hub_session_->tell_ending({});
+    member_->tell_ending(ending_of(server_failed(1)));
+    turn_until([&] { return have_verdict(); });
+    EXPECT_EQ(heard_by_member_.verdict->first.status, 9);
+    heard_by_hub_.verdict.reset();
+    heard_by_member_.verdict.reset();
+    roster_.mine = 0;
+    hub_session_->begin(roster_, {{kMember, 1}});
+    roster_.mine = 1;
+    member_->begin(roster_, 0, {});
+    hub_session_->attend(heard_by_hub_, {.another_may_follow = true});
+    member_->attend(heard_by_member_, {.another_may_follow = true});
+  }
 }
 
 TEST_F(SessionTest, TheNextRoundHearsWhatAMemberSaidAfterTheVerdictAndThatItWent) {
@@ -216,12 +262,12 @@ TEST_F(SessionTest, TheNextRoundHearsWhatAMemberSaidAfterTheVerdictAndThatItWent
   member_->tell(RefusalMessage{.status = 143, .text = "stopped"});
   member_.reset();
   turn_until([&] { return !at_hub_->has_members(); });
-  const Connections left = hub_session_->release();
-  ASSERT_NE(left.news->refusal(), nullptr);
-  EXPECT_EQ(left.news->refusal()->status, 143);
-  ASSERT_EQ(left.news->gone.size(), 1U);
-  EXPECT_EQ(left.news->gone.front().first, kMember);
-  EXPECT_EQ(left.lost, std::vector<std::string>{"second"});
+  EXPECT_TRUE(hub_session_->is_called_off(true));
+  const auto& unheard = at_hub_->unheard();
+  ASSERT_EQ(unheard.size(), 2U);
+  EXPECT_EQ(std::get<RefusalMessage>(std::get<Message>(unheard[0].what)).status, 143);
+  EXPECT_EQ(unheard[1].member, kMember);
+  EXPECT_TRUE(std::holds_alternative<std::string>(unheard[1].what)) << "why it went";
 }
 
 TEST_F(SessionTest, AMemberThatLostItsHubDecidesByItselfWhetherItGoesOn) {
@@ -231,7 +277,7 @@ TEST_F(SessionTest, AMemberThatLostItsHubDecidesByItselfWhetherItGoesOn) {
   member_->tell_ending({});
   EXPECT_TRUE(heard_by_member_.asked_without_hub);
   EXPECT_EQ(heard_by_member_.verdict->next, kNext);
-  EXPECT_EQ(member_->release().link, nullptr);
+  EXPECT_FALSE(member_->has_hub());
 }
 
 TEST(SoloSession, IsCompletedWhenTheWorkIsDone) {

@@ -61,11 +61,13 @@ class TwoEnds : public WithHub {
     roster_.pods[1].name = "second";
     roster_.pods[1].host = "n2";
     std::unique_ptr<Link> link = come()->give_link();
-    hub_session_ =
-        std::make_unique<HubSession>(std::move(hub_), roster_, std::map<int, int>{{kMember, 1}});
+    hub_session_ = std::make_unique<HubSession>(std::move(hub_));
+    hub_session_->begin(roster_, {{kMember, 1}});
     hub_session_->attend(heard_by_hub_, {});
     roster_.mine = 1;
-    member_ = std::make_unique<MemberSession>(std::move(link), roster_, 0, std::vector<Message>{});
+    member_ =
+        std::make_unique<MemberSession>(loop_, std::move(link), identity_of_tests().keep_alive);
+    member_->begin(roster_, 0, {});
     member_->attend(heard_by_member_, {});
   }
 

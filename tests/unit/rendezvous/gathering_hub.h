@@ -38,7 +38,7 @@ inline std::vector<std::string> hosts_of(const Roster& roster) {
 
 // How a meeting ended: with what it found, or with the status and the text of what it threw.
 struct MeetingEnd {
-  std::optional<Met> met{};
+  std::optional<Gathered> met{};
   int status = -1;
   std::string text{};
 
@@ -64,14 +64,11 @@ MeetingEnd end_of(const Meet& meet) {
 
 class WithGathering : public WithHub {
  protected:
-  WithGathering() {
-    connections_.hub = std::move(hub_);
-    listen_for_the_next(connections_);
-  }
+  WithGathering() : session_(std::make_unique<HubSession>(std::move(hub_))) {}
 
   // Was in the round before with this place, and has not made its offer yet.
   std::unique_ptr<FarPod> old_member(int place) {
-    connections_.members[came_] = place;
+    members_[came_] = place;
     return newcomer();
   }
   std::unique_ptr<FarPod> newcomer() {
@@ -96,8 +93,18 @@ class WithGathering : public WithHub {
     turn_until([&] { return !at_hub_->has(came_ - 1); });
   }
 
+  // What this pod says waits for the gathering.
+  void say_beforehand(FarPod& pod, const Message& message) {
+    const std::size_t before = at_hub_->unheard().size();
+    pod.say(message);
+    turn_until([&] { return at_hub_->unheard().size() > before; });
+  }
+
   MeetingEnd gather(const OfferMessage& mine) {
-    Gathering gathering(loop_, settings_, std::move(connections_), mine);
+    Roster last;
+    for (const std::string& name : names_) last.pods.emplace_back().name = name;
+    session_->begin(last, members_);
+    Gathering gathering(loop_, settings_, *session_, mine, narrator_);
     gathering_ = &gathering;
     return end_of([&] { return gathering.run({}); });
   }
@@ -110,13 +117,12 @@ class WithGathering : public WithHub {
 
   GatheringSettings settings_{.round = {.number = kGathered, .restarts = 1},
                               .nodes = 3,
-                              .hosts = {"n1", "n2", "n3"},
-                              .timeout = std::chrono::hours(1),
-                              .never_came = [](const WaitingFacts& facts) {
-                                return "never came: " +
-                                       (facts.names.empty() ? "?" : facts.names.front());
-                              }};
-  Connections connections_;
+                              .names = {"n1", "n2", "n3"},
+                              .timeout = std::chrono::hours(1)};
+  std::unique_ptr<HubSession> session_;
+  std::map<int, int> members_;                     // of the round before, and their places
+  std::vector<std::string> names_ = {"", "", ""};  // of its pods
+  Narrator narrator_;
   Gathering* gathering_ = nullptr;  // while it runs
   int came_ = 0;
 };

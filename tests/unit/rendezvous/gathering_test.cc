@@ -42,8 +42,8 @@ TEST_F(GatheringTest, AllGetTheRosterWithTheirPlacesAndTheRound) {
 
 TEST_F(GatheringTest, WhoWaitsHearsOnlyWhatIsNewAndTheFirstNames) {
   settings_.nodes = 20;
-  settings_.hosts.clear();
-  for (int node = 1; node <= 20; ++node) settings_.hosts.push_back("n" + std::to_string(node));
+  settings_.names.clear();
+  for (int node = 1; node <= 20; ++node) settings_.names.push_back("n" + std::to_string(node));
   settings_.timeout = std::chrono::milliseconds(5500);
   const auto second = old_member(offer("n2", 1));
   const auto third = old_member(2);
@@ -105,7 +105,9 @@ TEST_F(GatheringTest, ANewcomerForWhomThereIsNoPlaceLeftIsToldSo) {
   const auto second = old_member(1);
   const auto third = old_member(2);
   const auto other = newcomer();
-  connections_.news->messages = {{0, offer("n2", 1)}, {1, offer("n3", 2)}, {2, offer("other")}};
+  say_beforehand(*second, offer("n2", 1));
+  say_beforehand(*third, offer("n3", 2));
+  say_beforehand(*other, offer("other"));
   const MeetingEnd end = gather(offer("n1", 0));
   EXPECT_EQ(end.hosts(), kAll);
   turn_until([&] { return !other->messages.empty(); });
@@ -173,7 +175,7 @@ TEST_F(GatheringTest, WhoNeverCameIsNamedToAll) {
   lost_member(2);
   const MeetingEnd end = gather(offer("n1", 0));
   EXPECT_EQ(end.status, 75);
-  EXPECT_EQ(end.text, "never came: n3");
+  EXPECT_NE(end.text.find("n3"), std::string::npos) << end.text;
   expect_refused(*second, 75, end.text);
 }
 

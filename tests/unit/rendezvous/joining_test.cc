@@ -26,19 +26,26 @@ RosterMessage roster_message() {
           .round = {.number = 2, .restarts = 1}};
 }
 
+struct TellingNarrator final : Narrator {
+  void waiting(const WaitingFacts& facts) override { names = facts.names; }
+  void remark(const std::string& text) override { remarks.push_back(text); }
+
+  std::vector<std::string> names{};
+  std::vector<std::string> remarks{};
+};
+
 class JoiningTest : public WithHub {
  protected:
   void SetUp() override {
-    hub_->set_events(
-        {.message = [this](int member, const Message& message) { take(member, message); },
-         .gone = {},
-         .remark = {}});
+    hub_->listen({.message = [this](int member, const Message& message) { take(member, message); },
+                  .gone = {},
+                  .remark = {}});
     connect();
   }
 
   void connect() {
-    connections_.link = come()->give_link();
-    listen_for_the_next(connections_);
+    session_ =
+        std::make_unique<MemberSession>(loop_, come()->give_link(), identity_of_tests().keep_alive);
     member_ = came_++;
   }
 
@@ -51,14 +58,15 @@ class JoiningTest : public WithHub {
   }
 
   MeetingEnd join() {
-    Joining joining(loop_, settings_, std::exchange(connections_, {}), offer("n2", 1));
+    Joining joining(loop_, settings_, *session_, offer("n2", 1), narrator_);
     MeetingEnd end = end_of([&] { return joining.run(); });
     lost_ = joining.lost();
     return end;
   }
 
   JoiningSettings settings_{.timeout = std::chrono::hours(1)};
-  Connections connections_;
+  std::unique_ptr<MemberSession> session_;
+  TellingNarrator narrator_;
   int came_ = 0;
   int member_ = 0;                   // the hub's number for us
   std::function<void(int)> answer_;  // to the offer
@@ -79,26 +87,27 @@ TEST_F(JoiningTest, BringsItsOfferAndGetsTheRosterAndWhatWasSaidInOneBreathWithI
   EXPECT_EQ(end.met->warnings, Hosts{"odd"});
   EXPECT_EQ(heard_, std::vector<Message>{offer("n2", 1)});
   Heard heard;
-  end.met->channel->attend(heard, {});
+  session_->attend(heard, {});
   turn_until([&] { return heard.stop && heard.stop->text == "change"; });
 }
 
 TEST_F(JoiningTest, ARefusalIsThrownAsWhatItsStatusSays) {
   for (const int status : {0, 1, 75, 128 + SIGTERM}) {
-    if (!connections_.link) connect();
+    if (status != 0) connect();
     answer_ = [&](int member) {
       hub_->send(member, RefusalMessage{.status = status, .text = "because"});
     };
     const MeetingEnd end = join();
     EXPECT_EQ(end.status, status);
     EXPECT_EQ(end.text, "because");
+    session_.reset();
     turn_until([&] { return !hub_->has_members(); });
   }
 }
 
 TEST_F(JoiningTest, WhatTheHubSaidBeforehandCounts) {
   hub_->send(member_, RefusalMessage{.status = 75, .text = "n3 was lost"});
-  turn_until([&] { return !connections_.news->messages.empty(); });
+  turn_until([&] { return !session_->link().unheard().empty(); });
   const MeetingEnd end = join();
   EXPECT_EQ(end.status, 75);
   EXPECT_EQ(end.text, "n3 was lost");
@@ -115,7 +124,7 @@ TEST_F(JoiningTest, AHubThatGoesIsLost) {
 
 TEST_F(JoiningTest, AHubThatWentBeforehandIsLost) {
   hub_->drop(member_);
-  turn_until([&] { return !connections_.news->hub_is_gone.empty(); });
+  turn_until([&] { return !session_->link().unheard().empty(); });
   EXPECT_FALSE(join().met);
   EXPECT_EQ(lost_, kEndedWithoutAWord);
 }
@@ -127,24 +136,20 @@ TEST_F(JoiningTest, AHubThatSaysNothingIsGivenUp) {
 }
 
 TEST_F(JoiningTest, ASpareIsToldSoOnceAndWaitsAsLongAsItTakes) {
-  int told = 0;
   settings_.timeout = milliseconds(500);
-  settings_.spare = [&] { ++told; };
   answer_ = [&](int member) {
     hub_->send(member, WaitingMessage{0, 2, {}});
     loop_.after(milliseconds(2100), [this, member] { hub_->send(member, roster_message()); });
   };
   EXPECT_EQ(join().hosts(), (Hosts{"n1", "n2"}));
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(narrator_.remarks, Hosts{"the job is running; this node waits for a place in it"});
 }
 
 TEST_F(JoiningTest, WhoIsWaitedForIsTold) {
-  std::vector<std::string> names;
-  settings_.waiting = [&](const WaitingFacts& facts) { names = facts.names; };
   answer_ = [&](int member) { hub_->send(member, WaitingMessage{1, 3, {"n3"}}); };
-  once([&] { return !names.empty(); }, [&] { hub_->send(member_, roster_message()); });
+  once([&] { return !narrator_.names.empty(); }, [&] { hub_->send(member_, roster_message()); });
   EXPECT_TRUE(join().met);
-  EXPECT_EQ(names, Hosts{"n3"});
+  EXPECT_EQ(narrator_.names, Hosts{"n3"});
 }
 
 TEST_F(JoiningTest, WhenItIsStoppedTheHubHearsWhy) {

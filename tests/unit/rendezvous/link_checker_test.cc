@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/rendezvous/tcp.h"
 #include "launcher/text/ipv4.h"
+#include "tests/unit/rendezvous/together.h"
 
 namespace paddle_launch {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 constexpr int kPort = 16160;  // of addresses that nobody else uses
 constexpr int kLimitOfPatience = 20;
 
-using AfterMeeting = std::function<LinkCheck(EventLoop& loop, const Met& met)>;
+using AfterMeeting = std::function<LinkCheck(EventLoop& loop, Together& pods)>;
 
 LinkCheck meet_as(int place, const std::vector<std::string>& ips, const PodOffer& offer,
                   const AfterMeeting& then) {
@@ -37,22 +37,22 @@ LinkCheck meet_as(int place, const std::vector<std::string>& ips, const PodOffer
   settings.listen_on = parse_ipv4(offer.host);
   settings.from = parse_ipv4(offer.host);
   settings.timeout = std::chrono::seconds(kLimitOfPatience);
-  settings.never_came = [](const WaitingFacts&) { return "missing"; };
   EventLoop loop;
-  return then(loop, Tcp(loop, settings).meet(terms, offer, {}));
+  Together pods(loop, settings, terms, offer);
+  return then(loop, pods);
 }
 
 LinkCheck check_as(int place, const std::vector<std::string>& ips, const PodOffer& offer) {
-  return meet_as(place, ips, offer, [&offer](EventLoop& loop, const Met& met) {
-    LinkCheck check = LinkChecker(loop, *met.channel, met.roster, offer.host).run();
-    met.channel->close();
+  return meet_as(place, ips, offer, [&offer](EventLoop& loop, Together& pods) {
+    LinkCheck check = LinkChecker(loop, pods.session(), pods.met.roster, offer.host).run();
+    pods.session().close();
     return check;
   });
 }
 
 // Meets, and is gone before anything was tried.
 void vanish_as(int place, const std::vector<std::string>& ips, const PodOffer& offer) {
-  meet_as(place, ips, offer, [](EventLoop&, const Met&) { return LinkCheck(); });
+  meet_as(place, ips, offer, [](EventLoop&, Together&) { return LinkCheck(); });
 }
 
 std::vector<PodOffer> offers_of(const std::vector<std::string>& ips) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole meetings over the loopback interface: every pod is a thread with a loop of its own.
-#include "launcher/rendezvous/tcp.h"
+#include "launcher/rendezvous/star.h"
 
 #include <future>
 #include <thread>
@@ -14,6 +14,7 @@
 #include "launcher/os/sockets.h"
 #include "launcher/text/ipv4.h"
 #include "tests/unit/channel/heard.h"
+#include "tests/unit/rendezvous/together.h"
 
 namespace paddle_launch {
 namespace {
@@ -40,7 +41,8 @@ TcpSettings settings_of(const Pod& pod) {
   settings.listen_on = parse_ipv4(pod.host);
   settings.from = parse_ipv4(pod.host);
   settings.timeout = pod.timeout;
-  settings.never_came = [](const WaitingFacts& facts) { return "missing: " + facts.names.front(); };
+  settings.names = pod.terms.ips;
+  settings.is_list_typed = true;
   return settings;
 }
 
@@ -63,10 +65,9 @@ Result meet(const Pod& pod) {
   std::this_thread::sleep_for(pod.late);
   EventLoop loop;
   try {
-    Tcp tcp(loop, settings_of(pod));
-    const Met met = tcp.meet(pod.terms, offer_of(pod), {});
-    met.channel->close();
-    return {.roster = met.roster};
+    Together pods(loop, settings_of(pod), pod.terms, offer_of(pod));
+    pods.session().close();
+    return {.roster = pods.met.roster};
   } catch (const NodeMissing& error) {
     return {.refusal = error.what(), .missing = true};
   } catch (const LaunchError& error) {
@@ -109,7 +110,7 @@ std::vector<Pod> pods(const std::string& net, int count) {
   return all;
 }
 
-TEST(Tcp, EveryPodGetsTheSameRosterWhateverTheOrderOfComing) {
+TEST(Star, EveryPodGetsTheSameRosterWhateverTheOrderOfComing) {
   std::vector<Pod> all = pods("127.20.1.", 5);
   all[0].late = std::chrono::milliseconds(150);
   all[3].late = std::chrono::milliseconds(300);
@@ -122,25 +123,25 @@ TEST(Tcp, EveryPodGetsTheSameRosterWhateverTheOrderOfComing) {
   }
 }
 
-TEST(Tcp, WhatTheHubSaysInOneBreathWithTheRosterIsNotLost) {
+TEST(Star, WhatTheHubSaysInOneBreathWithTheRosterIsNotLost) {
   const Pod pod = pods("127.20.9.", 2)[1];
   std::promise<void> listening;
   auto hub_side = std::async(std::launch::async, [&] {
     EventLoop loop;
     bool is_alone = false;
     Hub hub(loop, listen_on(*parse_ipv4("127.20.9.1"), kPort, 8), settings_of(pod).identity);
-    hub.set_events({.message =
-                        [&](int member, const Message&) {
-                          const std::vector<PodOffer> both = {offer_of(pod), offer_of(pod)};
-                          // Sent while a message is being taken, both go out in one segment.
-                          hub.send(member, RosterMessage{.mine = 1,
-                                                         .hub = 0,
-                                                         .packed_pods = pack_pods(both, {}),
-                                                         .warnings = {}});
-                          hub.send(member, StopMessage{pod_lost(0, "127.20.9.1", "a test")});
-                        },
-                    .gone = [&](int, const std::string&) { is_alone = true; },
-                    .remark = {}});
+    hub.listen({.message =
+                    [&](int member, const Message&) {
+                      const std::vector<PodOffer> both = {offer_of(pod), offer_of(pod)};
+                      // Sent while a message is being taken, both go out in one segment.
+                      hub.send(member, RosterMessage{.mine = 1,
+                                                     .hub = 0,
+                                                     .packed_pods = pack_pods(both, {}),
+                                                     .warnings = {}});
+                      hub.send(member, StopMessage{pod_lost(0, "127.20.9.1", "a test")});
+                    },
+                .gone = [&](int, const std::string&) { is_alone = true; },
+                .remark = {}});
     listening.set_value();
     loop.run_until([&] { return is_alone; });
   });
@@ -148,9 +149,8 @@ TEST(Tcp, WhatTheHubSaysInOneBreathWithTheRosterIsNotLost) {
   EventLoop loop;
   Heard heard;
   {
-    Tcp tcp(loop, settings_of(pod));
-    const Met met = tcp.meet(pod.terms, offer_of(pod), {});
-    met.channel->attend(heard, {});
+    Together both(loop, settings_of(pod), pod.terms, offer_of(pod));
+    both.session().attend(heard, {});
   }
   hub_side.get();
   ASSERT_TRUE(heard.stop);
@@ -158,29 +158,29 @@ TEST(Tcp, WhatTheHubSaysInOneBreathWithTheRosterIsNotLost) {
 }
 
 // A member whose trainers are quick may be done before the hub has started its own.
-TEST(Tcp, WhatAMemberSaysBeforeTheHubListensIsNotLost) {
+TEST(Star, WhatAMemberSaysBeforeTheHubListensIsNotLost) {
   const std::vector<Pod> both = pods("127.20.12.", 2);
   auto member_side = std::async(std::launch::async, [&] {
     EventLoop loop;
-    const Met met = Tcp(loop, settings_of(both[1])).meet(both[1].terms, offer_of(both[1]), {});
+    Together second(loop, settings_of(both[1]), both[1].terms, offer_of(both[1]));
     Heard heard;
-    met.channel->attend(heard, {});
-    met.channel->tell_ending({});
+    second.session().attend(heard, {});
+    second.session().tell_ending({});
     loop.run_until([&] { return heard.verdict.has_value(); });
   });
   EventLoop loop;
-  const Met met = Tcp(loop, settings_of(both[0])).meet(both[0].terms, offer_of(both[0]), {});
+  Together first(loop, settings_of(both[0]), both[0].terms, offer_of(both[0]));
   run_until(loop, std::chrono::milliseconds(200), [] { return false; });
   Heard heard;
-  met.channel->attend(heard, {});
-  met.channel->tell_ending({});
+  first.session().attend(heard, {});
+  first.session().tell_ending({});
   EXPECT_TRUE(heard.verdict);
-  met.channel->decide_now();  // so that the member ends in any case
-  met.channel->close();
+  first.session().decide_now();  // so that the member ends in any case
+  first.session().close();
   member_side.get();
 }
 
-TEST(Tcp, APayloadOfTheHubReachesEveryPodUnchanged) {
+TEST(Star, APayloadOfTheHubReachesEveryPodUnchanged) {
   const std::vector<Pod> all = pods("127.20.13.", 3);
   std::vector<std::future<std::string>> futures;
   for (const Pod& pod : all) {
@@ -189,15 +189,15 @@ TEST(Tcp, APayloadOfTheHubReachesEveryPodUnchanged) {
       const PayloadMaker payload = [](int trainers, std::uint32_t own_address) {
         return std::to_string(trainers) + " at " + format_ipv4(own_address);
       };
-      const Met met = Tcp(loop, settings_of(pod)).meet(pod.terms, offer_of(pod), payload);
-      met.channel->close();
-      return met.payload;
+      Together pods(loop, settings_of(pod), pod.terms, offer_of(pod), payload);
+      pods.session().close();
+      return pods.met.payload;
     }));
   }
   for (auto& future : futures) EXPECT_EQ(future.get(), "6 at 127.20.13.1");
 }
 
-TEST(Tcp, AProblemOfOnePodEndsAllWithItsWords) {
+TEST(Star, AProblemOfOnePodEndsAllWithItsWords) {
   std::vector<Pod> all = pods("127.20.2.", 3);
   all[2].terms.problem = "no card 9 here";
   for (const Result& result : meet_all(all)) {
@@ -205,7 +205,7 @@ TEST(Tcp, AProblemOfOnePodEndsAllWithItsWords) {
   }
 }
 
-TEST(Tcp, AProblemOfTheHubEndsAllWithItsWords) {
+TEST(Star, AProblemOfTheHubEndsAllWithItsWords) {
   std::vector<Pod> all = pods("127.20.3.", 3);
   all[0].terms.problem = "no card 9 here";
   for (const Result& result : meet_all(all)) {
@@ -213,7 +213,7 @@ TEST(Tcp, AProblemOfTheHubEndsAllWithItsWords) {
   }
 }
 
-TEST(Tcp, UnequalCardsEndAllWithBothValues) {
+TEST(Star, UnequalCardsEndAllWithBothValues) {
   std::vector<Pod> all = pods("127.20.4.", 3);
   all[1].trainers = 3;
   for (const Result& result : meet_all(all)) {
@@ -222,7 +222,7 @@ TEST(Tcp, UnequalCardsEndAllWithBothValues) {
   }
 }
 
-TEST(Tcp, TwoHubsWithListsInAnotherOrderFindEachOther) {
+TEST(Star, TwoHubsWithListsInAnotherOrderFindEachOther) {
   std::vector<Pod> all = pods("127.20.5.", 2);
   std::swap(all[1].terms.ips[0], all[1].terms.ips[1]);
   all[1].terms.place = 0;
@@ -232,18 +232,18 @@ TEST(Tcp, TwoHubsWithListsInAnotherOrderFindEachOther) {
   }
 }
 
-TEST(Tcp, WhoNeverCameIsNamedToAll) {
+TEST(Star, WhoNeverCameIsNamedToAll) {
   std::vector<Pod> all = pods("127.20.6.", 3);
   all.pop_back();
   for (Pod& pod : all) pod.timeout = std::chrono::milliseconds(1500);
   all[1].timeout = std::chrono::milliseconds(20'000);
   for (const Result& result : meet_all(all)) {
     EXPECT_TRUE(result.missing);
-    EXPECT_EQ(result.refusal, "missing: 127.20.6.3");
+    EXPECT_NE(result.refusal.find("127.20.6.3"), std::string::npos) << result.refusal;
   }
 }
 
-TEST(Tcp, TheHubLeavesThePortsOfItsOwnProcessesAlone) {
+TEST(Star, TheHubLeavesThePortsOfItsOwnProcessesAlone) {
   auto two = pods("127.20.14.", 2);
   EventLoop loop;
   TcpSettings settings = settings_of(two[0]);
@@ -254,17 +254,17 @@ TEST(Tcp, TheHubLeavesThePortsOfItsOwnProcessesAlone) {
   const int listens_at = kPort + 3;
   settings.ports = {kPort, kPort + 1, kPort + 2, listens_at};
   auto hub = std::async(std::launch::async,
-                        [&] { return Tcp(loop, settings).meet(two[0].terms, mine, {}).roster; });
+                        [&] { return Together(loop, settings, two[0].terms, mine).met.roster; });
   EventLoop of_member;
   TcpSettings of_second = settings_of(two[1]);
   of_second.ports = {listens_at};
-  Met met = Tcp(of_member, of_second).meet(two[1].terms, offer_of(two[1]), {});
-  EXPECT_EQ(met.roster.pods.front().roles.front().port, kPort + 1);
-  met.channel->close();
+  Together member(of_member, of_second, two[1].terms, offer_of(two[1]));
+  EXPECT_EQ(member.met.roster.pods.front().roles.front().port, kPort + 1);
+  member.session().close();
   hub.get();
 }
 
-TEST(Tcp, TwoJobsShareTheHosts) {
+TEST(Star, TwoJobsShareTheHosts) {
   std::vector<Pod> all = pods("127.20.7.", 3);
   for (const Pod& pod : pods("127.20.7.", 3)) {
     all.push_back(pod);
@@ -273,7 +273,7 @@ TEST(Tcp, TwoJobsShareTheHosts) {
   for (const Result& result : meet_all(all)) EXPECT_TRUE(result.roster) << result.refusal;
 }
 
-TEST(Tcp, TwoLaunchersOfOneNodeEndAll) {
+TEST(Star, TwoLaunchersOfOneNodeEndAll) {
   std::vector<Pod> all = pods("127.20.8.", 3);
   all[2] = all[1];
   for (const Result& result : meet_all(all)) {

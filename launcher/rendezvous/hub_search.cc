@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launcher/rendezvous/hub_search.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "launcher/job/errors.h"
+#include "launcher/os/clock.h"
+#include "launcher/tell/waiting.h"
+
+namespace paddle_launch {
+namespace {
+
+constexpr std::chrono::seconds kTick{1};
+constexpr std::chrono::milliseconds kFirstPause{50};
+constexpr std::chrono::milliseconds kLongestPause{1000};
+
+std::string hub_text(const TcpSettings& settings) {
+  const int first = settings.ports.front();
+  const int last = settings.ports.back();
+  return first == last ? fmt::format("{}:{}", settings.hub_host, first)
+                       : fmt::format("{}:{}-{}", settings.hub_host, first, last);
+}
+
+}  // namespace
+
+HubSearch::HubSearch(EventLoop& loop, const TcpSettings& settings, const JobTerms& terms,
+                     Narrator& narrator)
+    : loop_(loop),
+      settings_(settings),
+      terms_(terms),
+      narrator_(narrator),
+      pause_(kFirstPause),
+      ticking_(loop),
+      retry_(loop),
+      began_(EventLoop::Clock::now()),
+      others_(settings.identity.greeting.tag) {
+  facts_.nodes = terms.nodes;
+  facts_.hub = hub_text(settings_);
+}
+
+void HubSearch::end_lookup() {
+  if (lookup_) loop_.forget(lookup_->fd());
+  lookup_.reset();
+}
+
+std::unique_ptr<Link> HubSearch::find() {
+  ticking_.set(kTick, [this] { tick(); });
+  if (!retry_.is_set()) look_up();
+  loop_.run_until([this] { return link_ || is_late_; });
+  if (is_late_) throw NodeMissing(never_came(facts_));
+  ticking_.stop();
+  pause_ = kFirstPause;
+  facts_.last_try.clear();
+  others_.forget();
+  others_.tell(facts_);
+  return std::move(link_);
+}
+
+// Each time anew: in many clusters a name is known only once its node is up.
+void HubSearch::look_up() {
+  if (!settings_.hub_addresses.empty()) return dial(settings_.hub_addresses);
+  lookup_ = std::make_unique<NameLookup>(settings_.hub_host);
+  loop_.on_readable(lookup_->fd(), [this] {
+    const std::vector<std::uint32_t> addresses = lookup_->addresses();
+    const std::string problem = lookup_->problem();
+    end_lookup();
+    if (addresses.empty()) return try_again("its name is not known: " + problem);
+    dial(addresses);
+  });
+}
+
+void HubSearch::dial(const std::vector<std::uint32_t>& addresses) {
+  std::vector<DialTarget> targets;
+  for (const std::uint32_t address : addresses) {
+    for (const int port : settings_.ports) targets.push_back({address, port});
+  }
+  dialer_ = std::make_unique<Dialer>(
+      loop_, settings_.identity, targets, settings_.from,
+      Dialer::Events{.found =
+                         [this](std::unique_ptr<Link> link) {
+                           link_ = std::move(link);
+                           dialer_.reset();
+                         },
+                     .failed = [this](const DialFailure& failure) { on_failure(failure); }});
+}
+
+void HubSearch::on_failure(const DialFailure& failure) {
+  const std::string why = failure.why;
+  others_.forget();
+  for (const Greeting& greeting : failure.other_jobs) others_.met(greeting, settings_.hub_host);
+  others_.tell(facts_);
+  dialer_.reset();
+  try_again(why);
+}
+
+void HubSearch::try_again(const std::string& why) {
+  facts_.last_try = why;
+  // Thousands may have lost the hub, or begun, at one moment: they do not all ask again at another.
+  retry_.set(spread(pause_), [this] { look_up(); });
+  pause_ = std::min(pause_ * 2, kLongestPause);
+}
+
+void HubSearch::tick() {
+  ticking_.set(kTick, [this] { tick(); });
+  const auto waited = EventLoop::Clock::now() - began_;
+  facts_.waited = std::chrono::duration_cast<std::chrono::seconds>(waited);
+  if (!terms_.problem.empty()) narrator_.problem(terms_.problem);
+  is_late_ = waited >= settings_.timeout;
+  if (!is_late_) narrator_.waiting(facts_);
+}
+
+}  // namespace paddle_launch
