@@ -47,6 +47,43 @@ TEST_F(NamedLogDirectory, ThatCannotBeMadeIsWrongUse) {
   EXPECT_THROW(make_named_logs(parent_, "name"), UsageError);
 }
 
+TEST_F(NamedLogDirectory, IsTheSameForAllPodsAndInAllRounds) {
+  JobSpec job;
+  job.script.name = "train.py";
+  job.log_dir = kNamedLogs;
+  NamedLogs of_first(job);
+  NamedLogs of_other(job);
+  const std::string name = of_first.name_for_all(parent_);
+  EXPECT_EQ(of_first.name_for_all(parent_), name);
+  std::string log_dir = "/other/log";
+  of_other.take(name, log_dir);
+  EXPECT_EQ(log_dir, "/other/log/" + name);
+  of_other.take("of-another-round", log_dir);
+  EXPECT_EQ(log_dir, "/other/log/" + name);
+  EXPECT_EQ(of_other.name_for_all("/other/log"), name) << "when it leads the job later";
+}
+
+TEST_F(NamedLogDirectory, IsThePodsOwnWhereTheFirstPodsNameIsAPath) {
+  JobSpec job;
+  job.script.name = "train.py";
+  job.log_dir = kNamedLogs;
+  std::string log_dir = "/log";
+  NamedLogs(job).take("../../etc", log_dir);
+  EXPECT_TRUE(log_dir.ends_with("-train")) << log_dir;
+  EXPECT_EQ(log_dir.find(".."), std::string::npos);
+}
+
+TEST_F(NamedLogDirectory, IsNotMadeWhereNobodyAskedForIt) {
+  JobSpec job;
+  job.log_dir = "log";
+  NamedLogs logs(job);
+  EXPECT_EQ(logs.name_for_all(parent_), "");
+  std::string log_dir = "/log";
+  logs.take("name", log_dir);
+  logs.assume(log_dir);
+  EXPECT_EQ(log_dir, "/log");
+}
+
 TEST_F(NamedLogDirectory, LatestIsReplacedWhereItIsALinkOnly) {
   for (const char* name : {"one", "two"}) {
     fs::create_directories(parent_ / name);
