@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "launcher/channel/payload.h"
+#include "launcher/channel/message.h"
 #include "launcher/job/errors.h"
 #include "launcher/launch_failure.h"
 #include "launcher/nccl/id_keeper.h"

@@ -14,6 +14,7 @@
 #include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
+
 namespace {
 
 constexpr std::size_t kMostStrangers = 128;

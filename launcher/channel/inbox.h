@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes while nobody listens waits here, in order. Between two rounds, and between a roster and
-// the round that it begins, nobody does.
+// What comes while nobody listens waits here, in order. Between two rounds, and between a roster
+// and the round that it begins, nobody does.
 #pragma once
 
 #include <deque>

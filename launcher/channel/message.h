@@ -13,6 +13,7 @@
 
 #include "launcher/job/ending.h"
 #include "launcher/job/link_check.h"
+#include "launcher/job/nccl_ids.h"
 #include "launcher/job/pod.h"
 
 namespace paddle_launch {
@@ -151,5 +152,18 @@ inline ClockMessage clocks_now() {
   return {.steady = std::chrono::steady_clock::now(),
           .wall_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count()};
 }
+
+// What the first pod has for all pods of a round, and what travels to them beside the roster.
+struct JobPayload {
+  std::string log_name{};  // of the directory that --log_dir=auto makes
+  NcclIds nccl{};
+
+  bool operator==(const JobPayload&) const = default;
+};
+
+// Empty where there is nothing.
+std::string pack_payload(const JobPayload& payload);
+// Nothing where it cannot be read.
+JobPayload unpack_payload(std::string_view bytes);
 
 }  // namespace paddle_launch

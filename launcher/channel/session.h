@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds the pods of a job together, from the first roster to the last word, through all its
-// rounds: the first reason to stop reaches everyone, and all launchers end a round with one verdict.
-// A job of one node has a session too, so that nobody asks "am I alone?".
+// rounds: the first reason to stop reaches everyone, and all launchers end a round with one
+// verdict. A job of one node has a session too, so that nobody asks "am I alone?".
 //
 // A round begins for the session with its roster, which a gathering has made, and whoever attends
 // hears of it until the verdict. Between rounds nobody attends: what comes then waits for the next
 // gathering. docs/architecture.md shows the whole life.
 #pragma once
+
+#include <sys/types.h>
 
 #include <chrono>
 #include <optional>
@@ -84,8 +86,8 @@ class Session {
   // Waits, for a short time at most, until everybody has what was sent to them.
   virtual void close() = 0;
 
-  // Between rounds: there can be no other, by what has come since the verdict. `others_may_come`: in
-  // the place of a pod that goes.
+  // Between rounds: there can be no other, by what has come since the verdict. `others_may_come`:
+  // in the place of a pod that goes.
   virtual bool is_called_off(bool /*others_may_come*/) const { return false; }
   // The others are not to wait for this pod, which cannot go on. Waits, a short time at most, until
   // they know.
@@ -117,6 +119,35 @@ class Session {
   Nobody nobody_;
   RoundEvents* attendant_ = &nobody_;
   RoundTerms terms_;
+};
+
+// What an elastic job minds while a round runs: nodes that come, and orders from outside.
+class RoundWatch {
+ public:
+  class Listener {
+   public:
+    // Once at most: what happens after that is the next round's.
+    virtual void on_reason_to_stop(const StopCause& cause) = 0;
+    virtual void on_warning(const std::string& line) = 0;
+
+   protected:
+    ~Listener() = default;
+  };
+
+  RoundWatch() = default;
+  RoundWatch(const RoundWatch&) = delete;
+  RoundWatch& operator=(const RoundWatch&) = delete;
+  virtual ~RoundWatch() = default;
+
+  // The process that talks to etcd.
+  virtual pid_t keeper() const = 0;
+  // Lets in who fits, refuses who does not.
+  virtual std::optional<RefusalMessage> on_newcomer(const OfferMessage& offer) = 0;
+  // `listener` hears of what is seen until end().
+  virtual void begin(const Session& session, int nodes, Listener& listener) = 0;
+  // Processes of the job have done their work: nobody is let in any more.
+  virtual void work_ends() = 0;
+  virtual void end() = 0;
 };
 
 }  // namespace paddle_launch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two pods were told the same about the job, pure. What differs is said with both values
-// and both nodes.
+// What a pod says about the job, and whether others were told the same: two pods, or all tasks that
+// a scheduler started together. What differs is said with both values and both nodes.
 #pragma once
 
 #include <map>
@@ -10,6 +10,11 @@
 
 #include "launcher/channel/message.h"
 #include "launcher/job/errors.h"
+#include "launcher/job/job_spec.h"
+#include "launcher/job/pod.h"
+#include "launcher/rendezvous/task_group.h"
+#include "launcher/site/launch_values.h"
+#include "launcher/site/offer.h"
 
 namespace paddle_launch {
 
@@ -40,5 +45,18 @@ RefusalMessage refusal_because(const StoppedBySignal& stopped, const OfferMessag
 
 // What a pod says of itself to the hub. Long lists travel as their digest.
 OfferMessage offer_message(const JobTerms& terms, const PodOffer& offer);
+
+// What is wrong, with the status that all end with; it names the nodes and both values. `node_of`:
+// of each pod.
+std::optional<RefusalMessage> task_disagreement(const std::vector<OfferMessage>& pods,
+                                                const std::vector<int>& node_of);
+
+// Where --ips, --master or --nnodes say something else than the scheduler, whose word counts.
+std::vector<std::string> contradictions(const Launch& launch, const TaskGroup& group,
+                                        const Roster& roster);
+
+// `tasks`: those that a scheduler started; null: nobody did.
+JobTerms terms_of(const JobSpec& job, const Machine& here, const Offer& offer,
+                  const TaskGroup* tasks);
 
 }  // namespace paddle_launch

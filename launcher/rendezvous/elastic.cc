@@ -20,7 +20,6 @@
 #include "launcher/os/sockets.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/identity.h"
-#include "launcher/rendezvous/job_terms.h"
 #include "launcher/rendezvous/joining.h"
 #include "launcher/site/credentials.h"
 #include "launcher/tell/log_lines.h"

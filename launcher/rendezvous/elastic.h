@@ -73,10 +73,10 @@ class Elastic final : public Rendezvous, private ElasticRule {
   HubSession* hub_session_ = nullptr;  // one of both is the session
   MemberSession* member_session_ = nullptr;
   std::optional<ElasticWatch> watch_;
-  std::optional<Roster> last_;    // of the last round that this pod was in
-  RoundState round_;              // that is gathered for
-  std::string dial_problem_;      // of the last try to reach the hub
-  std::string lost_hub_;          // the name of a pod that was ours and cannot be reached any more
+  std::optional<Roster> last_;  // of the last round that this pod was in
+  RoundState round_;            // that is gathered for
+  std::string dial_problem_;    // of the last try to reach the hub
+  std::string lost_hub_;        // the name of a pod that was ours and cannot be reached any more
   EventLoop::Clock::time_point began_{};
 };
 

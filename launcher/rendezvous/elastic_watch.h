@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 
-#include "launcher/channel/round_watch.h"
 #include "launcher/channel/session.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/job_register.h"

@@ -10,9 +10,7 @@
 
 #include "launcher/job/errors.h"
 #include "launcher/rendezvous/agreement.h"
-#include "launcher/rendezvous/node_order.h"
-#include "launcher/rendezvous/round_places.h"
-#include "launcher/rendezvous/task_agreement.h"
+#include "launcher/rendezvous/places.h"
 #include "launcher/tell/waiting.h"
 #include "launcher/text/ipv4.h"
 
@@ -46,14 +44,14 @@ Gathering::Gathering(EventLoop& loop, GatheringSettings settings, HubSession& se
       changed_(started_) {
   need_not_settle_ = settings_.elastic && settings_.elastic->has_settled;
   if (!settings_.probe) return;
-  probe_.emplace(loop, hub_.identity(), settings_.probe->ports, settings_.probe->from, mine_,
-                 HubProbe::Events{
-                     .answered =
-                         [this](const std::string& host, const RefusalMessage& refusal) {
-                           on_answer_of_another_hub(host, refusal);
-                         },
-                     .nobody = [this](const std::string& host,
-                                      const std::string& why) { last_tries_[host] = why; }});
+  probe_.emplace(
+      loop, hub_.identity(), settings_.probe->ports, settings_.probe->from, mine_,
+      HubProbe::Events{.answered =
+                           [this](const std::string& host, const RefusalMessage& refusal) {
+                             on_answer_of_another_hub(host, refusal);
+                           },
+                       .nobody = [this](const std::string& host,
+                                        const std::string& why) { last_tries_[host] = why; }});
   // Somebody on this very machine has the usual port: another job, or this one started twice.
   if (!settings_.probe->ports_taken.empty()) {
     probe_->probe(mine_.offer.host, settings_.probe->ports_taken);
@@ -69,14 +67,13 @@ std::optional<Gathered> Gathering::run(const PayloadMaker& payload) {
   }
   hub_.relax();
   for (const auto& [member, offer] : session_.take_spares()) on_offer(member, offer);
-  hub_.listen({.message = [this](int member,
-                                 const Message& message) { on_message(member, message); },
-               .gone = [this](int member, const std::string& why) { on_gone(member, why); },
-               .remark = [this](const std::string& line) { narrator_.remark(line); },
-               .other_job =
-                   [this](const Greeting& greeting, std::uint32_t address) {
-                     others_.met(greeting, format_ipv4(address));
-                   }});
+  hub_.listen(
+      {.message = [this](int member, const Message& message) { on_message(member, message); },
+       .gone = [this](int member, const std::string& why) { on_gone(member, why); },
+       .remark = [this](const std::string& line) { narrator_.remark(line); },
+       .other_job = [this](
+                        const Greeting& greeting,
+                        std::uint32_t address) { others_.met(greeting, format_ipv4(address)); }});
   if (!refusal_) ticking_.set(kTick, [this] { tick(); });
   consider();
   try {
@@ -321,10 +318,10 @@ void Gathering::tick() {
   const bool is_late = EventLoop::Clock::now() - started_ >= settings_.timeout;
   const bool is_held_up = settings_.elastic && settings_.elastic->rule->is_held_up();
   if (is_late && (here() < wanted() || is_held_up)) {
-    return refuse({.status = kNodeMissingStatus,
-                   .node = -1,
-                   .text = settings_.elastic ? settings_.elastic->rule->too_few(now)
-                                             : never_came(now)});
+    return refuse(
+        {.status = kNodeMissingStatus,
+         .node = -1,
+         .text = settings_.elastic ? settings_.elastic->rule->too_few(now) : never_came(now)});
   }
   if (now.missing > 0) {
     // That nobody opens while a node has not been started is no news; in the end it may be.
@@ -445,14 +442,14 @@ void Gathering::commit() {
   };
   if (!settings_.elastic) return agreed();
   agreeing_ = true;
-  settings_.elastic->rule->commit(roster, is_as_before(complete_->offers),
-                                  [this, agreed,
-                                   alive = std::weak_ptr<bool>(alive_)](bool is_agreed) {
-                                    if (alive.expired()) return;
-                                    agreeing_ = false;
-                                    if (is_agreed && !refusal_ && !given_up_) agreed();
-                                    // Otherwise at the next news, or the next tick.
-                                  });
+  settings_.elastic->rule->commit(
+      roster, is_as_before(complete_->offers),
+      [this, agreed, alive = std::weak_ptr<bool>(alive_)](bool is_agreed) {
+        if (alive.expired()) return;
+        agreeing_ = false;
+        if (is_agreed && !refusal_ && !given_up_) agreed();
+        // Otherwise at the next news, or the next tick.
+      });
 }
 
 // The job runs without whoever hears it.

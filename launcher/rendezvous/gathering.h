@@ -24,8 +24,7 @@
 #include "launcher/job/waiting_facts.h"
 #include "launcher/os/event_loop.h"
 #include "launcher/rendezvous/give_roster.h"
-#include "launcher/rendezvous/hub_probe.h"
-#include "launcher/rendezvous/other_launchers.h"
+#include "launcher/rendezvous/hub_search.h"
 #include "launcher/rendezvous/rendezvous.h"
 #include "launcher/tell/narrator.h"
 
@@ -163,8 +162,8 @@ class Gathering {
   bool given_up_ = false;
   bool is_over_ = false;
   bool need_not_settle_ = false;
-  WaitingMessage last_news_;   // about who is missing
-  std::set<int> know_last_;    // the members that have heard it
+  WaitingMessage last_news_;  // about who is missing
+  std::set<int> know_last_;   // the members that have heard it
   std::optional<HubProbe> probe_;
   std::size_t next_probed_ = 0;
   std::map<std::string, std::string> last_tries_;  // what came of probing a node

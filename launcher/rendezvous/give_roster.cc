@@ -5,7 +5,7 @@
 
 #include "launcher/channel/packed_pods.h"
 #include "launcher/rendezvous/agreement.h"
-#include "launcher/rendezvous/shared_nodes.h"
+#include "launcher/rendezvous/task_group.h"
 #include "launcher/text/ipv4.h"
 
 namespace paddle_launch {

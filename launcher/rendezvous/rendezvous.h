@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How this pod finds the others, for the first round and for each later one. Five ways: alone, over
 // TCP where the nodes are named, with the help of whoever started the launchers as tasks (through
-// plugins, or by what Slurm says about its step), and through etcd where nodes come and go. All pass
-// tests/contract.
+// plugins, or by what Slurm says about its step), and through etcd where nodes come and go. All
+// pass tests/contract.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "launcher/channel/round_watch.h"
 #include "launcher/channel/session.h"
 #include "launcher/job/pod.h"
 #include "launcher/rendezvous/task_group.h"

@@ -10,8 +10,6 @@
 #include "launcher/channel/secret.h"
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/identity.h"
-#include "launcher/rendezvous/job_terms.h"
-#include "launcher/rendezvous/task_agreement.h"
 #include "launcher/rendezvous/tcp.h"
 
 namespace paddle_launch {

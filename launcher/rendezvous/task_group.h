@@ -45,4 +45,14 @@ TaskGroup group_tasks(const std::vector<NodeFacts>& facts, int my_task);
 TaskGroup group_by_counts(const std::vector<int>& tasks_per_node,
                           const std::vector<std::string>& hosts, int node, int local);
 
+// `node_of`: of each place; empty: every pod has a node of its own.
+bool are_neighbours(const std::vector<int>& node_of, std::optional<int> one,
+                    std::optional<int> other);
+
+// The smallest of those that are there most often; none: there are none.
+std::optional<std::uint32_t> most_frequent(std::vector<std::uint32_t> addresses);
+
+// One address for a node, its first pod's, whichever way each of its pods came.
+void share_addresses_of_nodes(Roster& roster);
+
 }  // namespace paddle_launch

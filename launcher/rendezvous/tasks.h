@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks that mpirun or srun started together, and that a plugin joins: everything that has to be
-// known is exchanged through a child that speaks PMIx or MPI (task_meeting). Task 0 shares the job's
-// secret and where its hub is, and from then on the session holds them together as always.
+// known is exchanged through a child that speaks PMIx or MPI (task_meeting). Task 0 shares the
+// job's secret and where its hub is, and from then on the session holds them together as always.
 #pragma once
 
 #include <memory>

@@ -10,7 +10,6 @@
 
 #include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/identity.h"
-#include "launcher/rendezvous/job_terms.h"
 #include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
@@ -60,8 +59,8 @@ Gathered Tcp::gather(const Brought& brought) {
     star_.emplace(launch_.loop, std::move(settings), narrator_);
   }
   const JobTerms terms = terms_of(job, launch_.here, brought.offer, nullptr);
-  Gathered gathered = star_->gather(brought.next.state, offer_message(terms, brought.offer.pod),
-                                    brought.payload);
+  Gathered gathered =
+      star_->gather(brought.next.state, offer_message(terms, brought.offer.pod), brought.payload);
   gathered.notices = std::move(notices);
   return gathered;
 }

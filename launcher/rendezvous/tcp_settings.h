@@ -21,8 +21,8 @@ struct TcpSettings {
   bool may_join_instead = false;  // --master: somebody else on this machine may be the hub already
   std::optional<std::uint32_t> listen_on{};  // none: every address of this machine
   std::optional<std::uint32_t> from{};       // connect from this address; none: the kernel chooses
-  std::vector<std::string> names{};  // of the places, for messages; empty: not known
-  bool is_list_typed = false;        // names are addresses, and another one may be the hub's
+  std::vector<std::string> names{};          // of the places, for messages; empty: not known
+  bool is_list_typed = false;  // names are addresses, and another one may be the hub's
   std::chrono::milliseconds timeout{0};
 
   // Where a scheduler started several pods on a node: the node of each pod's place.

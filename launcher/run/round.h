@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "launcher/channel/round_watch.h"
 #include "launcher/channel/session.h"
 #include "launcher/job/ending.h"
 #include "launcher/job/environment.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/channel/payload.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/channel/message.h"
 
 namespace paddle_launch {
 namespace {

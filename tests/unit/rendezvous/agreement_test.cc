@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/rendezvous/other_launchers.h"
+#include "launcher/rendezvous/hub_search.h"
 
 namespace paddle_launch {
 namespace {

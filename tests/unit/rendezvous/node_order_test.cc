@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/rendezvous/node_order.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/rendezvous/places.h"
 
 namespace paddle_launch {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/rendezvous/round_places.h"
-
 #include <algorithm>
 #include <random>
 #include <set>
 
 #include <gtest/gtest.h>
+
+#include "launcher/rendezvous/places.h"
 
 namespace paddle_launch {
 namespace {

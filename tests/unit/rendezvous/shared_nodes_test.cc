@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/rendezvous/shared_nodes.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/rendezvous/task_group.h"
 
 namespace paddle_launch {
 namespace {

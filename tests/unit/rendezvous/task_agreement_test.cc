@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/rendezvous/task_agreement.h"
-
 #include <gtest/gtest.h>
+
+#include "launcher/rendezvous/agreement.h"
 
 namespace paddle_launch {
 namespace {

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who takes part in the next round of an elastic job and in which place, pure. Places are dense,
-// and whoever can keeps the one it had: trainers reload less when ranks stay.
+// Which pod has which place, pure: in a job with a fixed number of nodes, and in a round of an
+// elastic job, where places are dense and whoever can keeps the one it had: trainers reload less
+// when ranks stay.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace paddle_launch {
+
+struct ArrivedNode {
+  std::optional<int> rank{};  // --rank
+  std::uint32_t address = 0;
+  bool is_hub = false;
+};
+
+// The place of each node, in the order of arrival given. `sort_ip`: the hub is sorted as well.
+// Explicit ranks must be different and below the number of nodes.
+std::vector<int> order_nodes(const std::vector<ArrivedNode>& nodes, bool sort_ip);
 
 struct Candidate {
   std::optional<int> place{};  // in the round before; none: a newcomer
