@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/job-channel.md tells what pods say to each other. What happens in which phase of a round:
+//
+//                     Running             Stopping          WorkDone         Decided
+//   own reason        tell all: Stopping  one more cause    -                -
+//   reason of a pod   tell all: Stopping  one more cause    -                -
+//   pod lost          tell all: Stopping  no longer awaited remark           next round's business
+//   pod out of reach  it is lost          waited for        it is lost       next round's business
+//   newcomer          turned away, or     kept for the next as Running       waits in the inbox
+//                     kept (elastic)      round
+//   work is done      WorkDone            -                 -                -
+//   all have ended    verdict: Decided    verdict: Decided  verdict: Decided -
 #include "launcher/channel/hub_session.h"
 
 #include <algorithm>
@@ -66,7 +77,8 @@ void HubSession::attend(RoundEvents& who, const RoundTerms& terms) {
 std::optional<ClockDifference> HubSession::wall_clock_of(int node) const {
   const auto found = std::find_if(round_.members.begin(), round_.members.end(),
                                   [node](const auto& member) { return member.second == node; });
-  const auto clock = found == round_.members.end() ? std::nullopt : hub_->wall_clock_of(found->first);
+  const auto clock =
+      found == round_.members.end() ? std::nullopt : hub_->wall_clock_of(found->first);
   if (!clock) return std::nullopt;
   constexpr double in_ms = 1e-6;
   return ClockDifference{static_cast<double>(clock->first) * in_ms,
@@ -74,7 +86,7 @@ std::optional<ClockDifference> HubSession::wall_clock_of(int node) const {
 }
 
 void HubSession::take(int member, Message message) {
-  if (round_.decided) return;
+  if (round_.phase == Phase::Decided) return;
   const auto found = round_.members.find(member);
   if (found == round_.members.end()) return take_newcomer(member, message);
   const int node = found->second;
@@ -105,7 +117,7 @@ void HubSession::call_off(int status, const std::string& why) {
 }
 
 void HubSession::take_stop(int member, int node, StopCause cause) {
-  if (round_.done) return;
+  if (round_.phase == Phase::WorkDone) return;
   cause.node = node;
   const auto now = EventLoop::Clock::now();
   if (const auto clock = hub_->clock_of(member)) {
@@ -136,13 +148,13 @@ void HubSession::lose(int member, const std::string& why) {
   const int node = found->second;
   round_.lost.push_back(round_.names.at(static_cast<std::size_t>(node)));
   // The next round's business.
-  if (round_.decided) return;
+  if (round_.phase == Phase::Decided) return;
   round_.members.erase(found);
   round_.awaited.erase(node);
   if (events().on_lost(pod_lost(node, account(node).host, why))) return;
   // Whoever has told its end, or why it stops, may go.
   if (account(node).ending || account(node).cause) return decide_when_complete();
-  if (round_.done) {
+  if (round_.phase == Phase::WorkDone) {
     events().on_remark(lost_after_work(account(node).host));
   } else {
     account(node).cause = pod_lost(node, account(node).host, why);
@@ -152,13 +164,13 @@ void HubSession::lose(int member, const std::string& why) {
 }
 
 void HubSession::tell_stop(const StopCause& own) {
-  if (round_.done) return;
+  if (round_.phase == Phase::WorkDone || round_.phase == Phase::Decided) return;
   take_cause(account(round_.mine), own);
   stop_all(own, round_.mine);
 }
 
 void HubSession::stop_all(const StopCause& cause, int but_node) {
-  if (std::exchange(round_.stopping, true)) return;
+  if (std::exchange(round_.phase, Phase::Stopping) != Phase::Running) return;
   if (terms().patience.count() > 0) hub_->hold_places(terms().patience);
   const std::string stop = encode(StopMessage{cause});
   hub_->tell_returning(stop);
@@ -173,7 +185,9 @@ void HubSession::stop_all(const StopCause& cause, int but_node) {
 }
 
 // A reason to stop that came first stays the reason.
-void HubSession::work_is_done() { round_.done = !round_.stopping; }
+void HubSession::work_is_done() {
+  if (round_.phase == Phase::Running) round_.phase = Phase::WorkDone;
+}
 
 void HubSession::tell_kill() {
   hub_->tell_returning(encode(KillMessage{}));
@@ -199,9 +213,10 @@ void HubSession::decide_when_complete() {
 }
 
 void HubSession::decide_now() {
-  if (std::exchange(round_.decided, true)) return;
-  const JobVerdict verdict =
-      with_next_round(judge(round_.done ? without_causes(round_.accounts) : round_.accounts), false);
+  if (round_.phase == Phase::Decided) return;
+  const bool is_work_done = std::exchange(round_.phase, Phase::Decided) == Phase::WorkDone;
+  const JobVerdict verdict = with_next_round(
+      judge(is_work_done ? without_causes(round_.accounts) : round_.accounts), false);
   send_verdict(verdict);
   // What comes from now on is for the next gathering.
   if (verdict.next) hub_->stop_listening();
@@ -237,7 +252,7 @@ void HubSession::send_verdict(const JobVerdict& verdict) {
 }
 
 void HubSession::close() {
-  round_.decided = true;
+  round_.phase = Phase::Decided;
   hub_->let_members_leave(kLastWord);
 }
 
@@ -248,7 +263,7 @@ void HubSession::take_newcomer(int member, const Message& message) {
   const int nodes = static_cast<int>(round_.accounts.size());
   round_.spares.insert_or_assign(member, *offer);
   // The round ends, and there may be another: then whoever was lost may be back.
-  const bool may_be_needed = terms().another_may_follow && round_.stopping;
+  const bool may_be_needed = terms().another_may_follow && round_.phase == Phase::Stopping;
   if (!terms().nodes_may_join && may_be_needed)
     return hub_->send(member, WaitingMessage{1, nodes, {}});
   const auto refusal = terms().nodes_may_join ? events().on_newcomer(*offer) : all_are_here();

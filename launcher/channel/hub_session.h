@@ -69,9 +69,7 @@ class HubSession final : public Session {
     std::vector<std::string> names{};  // of the pods
     std::vector<std::string> lost{};   // of these
     std::set<int> awaited{};           // the places that have neither ended nor gone
-    bool stopping = false;
-    bool done = false;  // all workers have ended well
-    bool decided = false;
+    Phase phase = Phase::Running;
   };
 
   std::unique_ptr<Hub> hub_;

@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/job-channel.md tells what pods say to each other. What happens in which phase of a round:
+//
+//                     Running             Stopping             WorkDone            Decided
+//   own reason        tell hub: Stopping  tell hub             -                   tell hub
+//   hub's reason      Stopping            a cause more         -                   -
+//   hub lost          Stopping            way back, then lost  remark              next round's
+//   business own end, no hub   own verdict         own verdict          own verdict         - work
+//   is done      WorkDone            WorkDone             -                   - hub's verdict
+//   Decided             Decided              Decided             too late
 #include "launcher/channel/member_session.h"
 
 #include <poll.h>
@@ -56,17 +65,19 @@ void MemberSession::take(Message message) {
 
 void MemberSession::take_verdict(const JobVerdict& verdict) {
   round_.failed = verdict.first.status != 0;
-  round_.hub_decided = !round_.decided;
+  round_.hub_decided = round_.phase != Phase::Decided;
   const bool is_last = !verdict.next;
   // What comes from now on is for the next gathering.
   if (round_.hub_decided && !is_last) link_->stop_listening();
-  if (!std::exchange(round_.decided, true)) events().on_verdict(verdict);
+  round_.phase = Phase::Decided;
+  if (round_.hub_decided) events().on_verdict(verdict);
   // The hub stays until everybody has the verdict: it need not wait for what we still print.
   if (is_last) shutdown(link_->fd(), SHUT_WR);
 }
 
 bool MemberSession::begin_stopping() {
-  if (std::exchange(round_.stopping, true)) return false;
+  if (round_.phase != Phase::Running) return false;
+  round_.phase = Phase::Stopping;
   round_.stopping_since = EventLoop::Clock::now();
   return true;
 }
@@ -77,23 +88,24 @@ void MemberSession::take_stop(const StopCause& cause) {
   // The hub's clock is not ours: the moment counts from when we heard of it.
   StopCause heard = cause;
   heard.at = EventLoop::Clock::now();
-  if (round_.done) return;
+  if (round_.phase == Phase::WorkDone) return;
   const auto node = static_cast<std::size_t>(cause.node);
-  const bool is_news = node < round_.accounts.size() && cause.node != round_.mine && !round_.accounts[node].cause;
+  const bool is_news =
+      node < round_.accounts.size() && cause.node != round_.mine && !round_.accounts[node].cause;
   if (is_news) round_.accounts[node].cause = heard;
   if (begin_stopping()) events().on_stop(heard);
 }
 
 void MemberSession::lose_hub(const std::string& why) {
-  if (round_.decided) return;
+  if (round_.phase == Phase::Decided) return;
   may_come_back() ? come_back(why) : lose_hub_for_good(why);
 }
 
 void MemberSession::lose_hub_for_good(const std::string& why) {
-  if (round_.decided) return;
+  if (round_.phase == Phase::Decided) return;
   PodAccount& hub = account(round_.hub);
   const std::string name = fmt::format("{}, which holds the job together,", hub.host);
-  if (round_.done) {
+  if (round_.phase == Phase::WorkDone) {
     events().on_remark(lost_after_work(name));
   } else {
     const StopCause cause = pod_lost(round_.hub, name, why);
@@ -104,11 +116,16 @@ void MemberSession::lose_hub_for_good(const std::string& why) {
 }
 
 void MemberSession::tell_stop(const StopCause& own) {
-  if (round_.done) return;
+  if (round_.phase == Phase::WorkDone) return;
   begin_stopping();
   if (!terms().another_may_follow) link_->hurry();
   account(round_.mine).cause = own;
   link_->send(StopMessage{own});
+}
+
+// The hub's word counts, also after a reason to stop of our own that crossed it.
+void MemberSession::work_is_done() {
+  if (round_.phase != Phase::Decided) round_.phase = Phase::WorkDone;
 }
 
 void MemberSession::tell_kill() {
@@ -127,9 +144,10 @@ void MemberSession::tell_ending(const PodEnding& mine) {
 
 // Only of those does one know anything: the others are neither silent nor good, but with the hub.
 void MemberSession::decide_now() {
-  if (std::exchange(round_.decided, true)) return;
+  if (round_.phase == Phase::Decided) return;
+  const bool is_work_done = std::exchange(round_.phase, Phase::Decided) == Phase::WorkDone;
   if (round_.way_back) round_.way_back->stop();
-  JobVerdict verdict = judge(round_.done ? without_causes(round_.accounts) : round_.accounts);
+  JobVerdict verdict = judge(is_work_done ? without_causes(round_.accounts) : round_.accounts);
   verdict.silent.clear();
   const PodAccount& hub = account(round_.hub);
   if (!hub.cause) verdict.silent.push_back(hub.host);
@@ -137,7 +155,7 @@ void MemberSession::decide_now() {
 }
 
 bool MemberSession::may_come_back() const {
-  return round_.way_back && round_.stopping && !round_.done &&
+  return round_.way_back && round_.phase == Phase::Stopping &&
          EventLoop::Clock::now() < round_.stopping_since + terms().patience;
 }
 
@@ -145,9 +163,10 @@ void MemberSession::come_back(const std::string& why) {
   events().on_remark(fmt::format(
       "node {}, which holds the job together, is out of reach: {}; trying to reach it again",
       account(round_.hub).host, why));
-  round_.way_back->begin(round_.stopping_since + terms().patience,
-                   {.found = [this](std::unique_ptr<Link> link) { say_again(std::move(link)); },
-                    .failed = [this, why] { lose_hub_for_good(why); }});
+  round_.way_back->begin(
+      round_.stopping_since + terms().patience,
+      {.found = [this](std::unique_ptr<Link> link) { say_again(std::move(link)); },
+       .failed = [this, why] { lose_hub_for_good(why); }});
 }
 
 // What the hub has heard already does no harm.

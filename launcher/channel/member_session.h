@@ -35,7 +35,7 @@ class MemberSession final : public Session {
   void attend(RoundEvents& who, const RoundTerms& terms) override;
   void tell_stop(const StopCause& own) override;
   void tell_kill() override;
-  void work_is_done() override { round_.done = true; }
+  void work_is_done() override;
   void tell_ending(const PodEnding& mine) override;
   void decide_now() override;
   void tell(const Message& message) override;
@@ -63,11 +63,9 @@ class MemberSession final : public Session {
     int hub = 0;
     std::vector<PodAccount> accounts{};
     std::unique_ptr<WayBack> way_back{};  // none: who loses the hub has lost it
-    bool stopping = false;
+    Phase phase = Phase::Running;
     EventLoop::Clock::time_point stopping_since{};
     bool killed = false;
-    bool done = false;  // all workers of the job have ended well, says the hub
-    bool decided = false;
     bool failed = false;  // so says the hub's verdict
     bool hub_decided = false;
   };

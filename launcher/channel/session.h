@@ -102,6 +102,13 @@ class Session {
   virtual std::optional<ClockDifference> wall_clock_of(int /*node*/) const { return std::nullopt; }
 
  protected:
+  enum class Phase {
+    Running,
+    Stopping,  // for a reason that somebody gave
+    WorkDone,  // all workers have ended well, and nothing is a reason to stop any more
+    Decided,   // the verdict is made, or was heard
+  };
+
   void begin_round(RoundEvents& who, const RoundTerms& terms) {
     attendant_ = &who;
     terms_ = terms;
