@@ -2,6 +2,7 @@
 #include "benchmarks/simulated_pods.h"
 
 #include "benchmarks/process_facts.h"
+#include "launcher/rendezvous/agreement.h"
 #include "launcher/rendezvous/star.h"
 #include "launcher/text/ipv4.h"
 
