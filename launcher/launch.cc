@@ -71,6 +71,11 @@ int print_plan(const JobSpec& job, const ProcessPlan& plan) {
   return print_out(text) ? 0 : 1;
 }
 
+// A scheduler has started the others already; without one they would have to be started for a plan.
+bool asks_nobody(const JobSpec& job, const Rendezvous& peers) {
+  return job.dry_run != DryRun::No && peers.tasks() == nullptr;
+}
+
 PodPlan plan_of(const Launch& launch, const Offer& offer, const Gathered& met) {
   const RoundFacts facts{.round = met.round,
                          .nccl = unpack_payload(met.payload).nccl,
@@ -104,7 +109,9 @@ int check_network(const Launch& launch, Rendezvous& peers, const Roster& roster)
 
 // The others hear of a problem of this pod; here it is what the launch ends with, whatever became
 // of the meeting.
-Gathered gather_first(const Launch& launch, Rendezvous& peers, const Brought& brought) {
+Gathered gather_first(const Launch& launch, Rendezvous& peers, const Brought& brought,
+                      Announcer& announcer) {
+  const Announcer::Wait wait(announcer);
   const Offer& offer = brought.offer;
   try {
     return peers.gather(brought);
@@ -150,8 +157,8 @@ void call_off(const Launch& launch, Rendezvous& peers, int status, const std::st
 }
 
 // Until the next round may begin; then this pod has a new offer for it.
-void prepare_next_round(const Launch& launch, Rendezvous& peers, const NextRound& next,
-                        Offer& offer) {
+void renew_after_pause(const Launch& launch, Rendezvous& peers, const NextRound& next,
+                       Offer& offer) {
   try {
     // Also where there is no pause: a signal may have come while the last round was being ended.
     run_until(launch.loop, next.pause,
@@ -164,6 +171,23 @@ void prepare_next_round(const Launch& launch, Rendezvous& peers, const NextRound
     call_off(launch, peers, kLaunchErrorStatus, error.what());
     throw;
   }
+}
+
+Gathered gather_next(const Launch& launch, Rendezvous& peers, const Brought& brought, Offer& offer,
+                     Announcer& announcer) {
+  renew_after_pause(launch, peers, brought.next, offer);
+  const Announcer::Wait wait(announcer);
+  return peers.gather(brought);
+}
+
+// What the first pod has for all: what every pod of the job has to know alike.
+std::string payload_for_all(const Offer& offer, NamedLogs& logs, NcclIdMaker* nccl, int trainers,
+                            std::uint32_t own_address) {
+  JobPayload made{.log_name = logs.name_for_all(offer.means.log_dir)};
+  if (nccl != nullptr) {
+    made.nccl = nccl->make(ids_for(trainers), interface_of(own_address).value_or(""));
+  }
+  return pack_payload(made);
 }
 
 }  // namespace
@@ -185,28 +209,21 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
   const std::unique_ptr<Rendezvous> peers = choose_rendezvous(launch, announcer);
   if (!peers->speaks()) announcer.be_silent();
   Offer offer = make_offer_or_end(launch, *peers);
-  const bool is_dry = job.dry_run != DryRun::No;
-  if (is_dry && peers->tasks() == nullptr) return {show_assumed_plan(launch, offer)};
+  if (asks_nobody(job, *peers)) return {show_assumed_plan(launch, offer)};
 
   NamedLogs logs(job);
   NcclIdMaker nccl(job, env, offer.means.program);
   const bool on_gpus = is_on_gpus(job, offer);
   if (on_gpus && offer.me.place == 0) nccl.prepare();
   const PayloadMaker payload = [&](int trainers, std::uint32_t own_address) {
-    JobPayload made{.log_name = logs.name_for_all(offer.means.log_dir)};
-    if (on_gpus) {
-      made.nccl = nccl.make(ids_for(trainers), interface_of(own_address).value_or(""));
-    }
-    return pack_payload(made);
+    return payload_for_all(offer, logs, on_gpus ? &nccl : nullptr, trainers, own_address);
   };
   OpeningRemarks remarks{.notices = command.notices, .warnings = command.warnings};
   History history{.rules = rules_of(job, peers->others_may_come()),
                   .may_be_several = job.has_rounds()};
   Brought brought{.offer = offer, .payload = payload, .has_ids = on_gpus && job.nccl_ids};
-  announcer.begin_waiting();
-  Gathered met = gather_first(launch, *peers, brought);
+  Gathered met = gather_first(launch, *peers, brought, announcer);
   for (;;) {
-    announcer.end_waiting();
     if (job.check) return {check_network(launch, *peers, met.roster)};
     waiting.reset();
     logs.take(unpack_payload(met.payload).log_name, offer.means.log_dir);
@@ -218,13 +235,10 @@ LaunchEnd launch(const ParsedCommandLine& command, const Environment& env) {
     waiting.emplace(loop, signals, "between two rounds");
     nccl.end_round();
     if (end.is_asked_to_end) end_by_signal(launch, *peers, end.status - kSignalBase);
+    brought.next = *end.next;
     try {
-      prepare_next_round(launch, *peers, *end.next, offer);
-      brought.next = *end.next;
-      announcer.begin_waiting();
-      met = peers->gather(brought);
+      met = gather_next(launch, *peers, brought, offer, announcer);
     } catch (...) {
-      announcer.end_waiting();
       if (peers->speaks()) say_patiently(rounds_table(history.told, 1), std::chrono::seconds(1));
       throw;
     }

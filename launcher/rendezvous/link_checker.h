@@ -76,7 +76,7 @@ class LinkChecker final : private RoundEvents {
   LinkChecker(EventLoop& loop, Session& session, const Roster& roster, std::string machine);
   LinkChecker(const LinkChecker&) = delete;
   LinkChecker& operator=(const LinkChecker&) = delete;
-  ~LinkChecker();
+  ~LinkChecker() override;
 
   LinkCheck run();
 

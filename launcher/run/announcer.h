@@ -17,13 +17,21 @@ class Announcer final : public Narrator {
   explicit Announcer(const JobSpec& job);
   Announcer(const Announcer&) = delete;
   Announcer& operator=(const Announcer&) = delete;
-  ~Announcer() override { end_waiting(); }
+  ~Announcer() override { clear(); }
 
   // Another launcher has the console that they share.
   void be_silent() { speaks_ = false; }
-  // Nothing is said of a wait in its first second.
-  void begin_waiting();
-  void end_waiting() { clear(); }
+  // As long as it lives nodes are waited for. Nothing is said of a wait in its first second.
+  class Wait {
+   public:
+    explicit Wait(Announcer& announcer) : announcer_(announcer) { announcer_.begin_waiting(); }
+    Wait(const Wait&) = delete;
+    Wait& operator=(const Wait&) = delete;
+    ~Wait() { announcer_.clear(); }
+
+   private:
+    Announcer& announcer_;
+  };
 
   void waiting(const WaitingFacts& facts) override;
   void remark(const std::string& text) override;
@@ -34,6 +42,7 @@ class Announcer final : public Narrator {
   void note(const std::string& text) override;
 
  private:
+  void begin_waiting();
   void clear();
   void show_notice(const std::string& text) const;
 
