@@ -51,7 +51,7 @@ class SeveralNodesTest(PageCase):
         self.hosts.cut("n3")
         self.addCleanup(self.hosts.restore, "n3")
         self.assert_all_end(runs, 75)
-        self.assertRegex(runs["n1"].err, shown_in("Several nodes", 1))
+        self.assertRegex(runs["n1"].err, shown_in("A node that is lost"))
 
 
 class SchedulersTest(PageCase):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// README.md and README.zh-CN.md against the parser.
+// README.md and README.zh-CN.md, and the pages behind them, against the parser.
 #include <gtest/gtest.h>
 
 #include "tests/documents/options_in.h"
@@ -9,17 +9,20 @@ namespace {
 
 struct Readme {
   std::string file;
-  std::string all_options;  // the title of the section that lists them
+  std::string goes_on;      // the page behind it
+  std::string all_options;  // the title of its section that lists them
 };
 
-const Readme kReadmes[] = {{"README.md", "\n## All options\n"},
-                           {"README.zh-CN.md", "\n## 全部参数\n"}};
+const Readme kReadmes[] = {{"README.md", "docs/getting-started.md", "\n## All options\n"},
+                           {"README.zh-CN.md", "docs/getting-started.zh-CN.md", "\n## 全部参数\n"}};
 
 // Options of the programs and scripts in the examples.
 const Names kOthers = {"--batch_size", "--bind-to",       "--build",  "--fail_rank", "--fail_step",
                        "--install",    "--gpus-per-node", "--prefix", "--preset"};
 
-std::string text_of(const Readme& readme) { return text_of_file(SOURCE_DIR "/" + readme.file); }
+std::string text_of(const Readme& readme) {
+  return text_of_file(SOURCE_DIR "/" + readme.file) + text_of_file(SOURCE_DIR "/" + readme.goes_on);
+}
 
 std::string section_of(const std::string& text, const std::string& title) {
   const std::size_t begin = text.find(title);

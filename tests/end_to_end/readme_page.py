@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The READMEs as tests use them: a test takes its commands out of their text with @runs, and tests/readme/commands_test
-fails where a command of theirs is in no test."""
+"""The READMEs, each with the page for the first days behind it, as tests use them: a test takes its commands out of their
+text with @runs, and tests/readme/commands_test fails where a command of theirs is in no test."""
 
 import functools
 import os
@@ -11,7 +11,8 @@ import markdown
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXAMPLES = ROOT / "examples"
-READMES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.zh-CN.md")}
+GOES_ON = {"README.md": "docs/getting-started.md", "README.zh-CN.md": "docs/getting-started.zh-CN.md"}
+READMES = {name: "".join((ROOT / page).read_text(encoding="utf-8") for page in (name, more)) for name, more in GOES_ON.items()}
 TYPED = {command for text in READMES.values() for command in markdown.typed(text)}
 
 FOUND = "found [+2.999, -1.999, +0.500, +1.000]"  # by examples/linear_regression.py with four trainers

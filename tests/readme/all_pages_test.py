@@ -14,6 +14,8 @@ NOT_OURS = ("build", "dist", "log")  # what a build and a run make
 # Pages that ask to type something, and the test that does; it names the page.
 TYPED_BY = {
     "README.md": "tests/end_to_end/readme_page.py", "README.zh-CN.md": "tests/end_to_end/readme_page.py",
+    "docs/getting-started.md": "tests/end_to_end/readme_page.py",
+    "docs/getting-started.zh-CN.md": "tests/end_to_end/readme_page.py",
     "docs/elastic.md": "tests/cluster/elastic_page_test.py", "docs/logs-and-ranks.md": "tests/readme/pages_test.py",
     "docs/parameter-server.md": "tests/cluster/pages_test.py", "docs/running-under-mpi.md": "tests/cluster/pages_test.py",
     "docs/running-under-slurm.md": "tests/cluster/pages_test.py", "docs/several-nodes.md": "tests/cluster/pages_test.py",

@@ -146,7 +146,7 @@ class EveryDayTest(TypingCase):
     def test_a_failed_job_is_started_again(self, command):
         self.write("train.py", TRAIN + FAIL_ONCE)
         run = self.type(command, cards=4)
-        self.assertRegex(run.err, shown_in("Restarts and elastic jobs"))
+        self.assertRegex(run.err, shown_in("A job that is started again"))
 
     @runs("paddle-launch --quiet --console direct --report end.json train.py")
     def test_for_programs(self, command):
@@ -171,8 +171,9 @@ class RecordingsTest(TypingCase):
         more = re.search(r"`(--fail_rank [^`]*)`", section("What an aborted run looks like").prose)[1]
         run = self.type(f"{command} {more}", status=1, together=True)
         told = without_echo(run.out.decode())
-        shown = without_echo(recordings("What an aborted run looks like")[0])
-        self.assertRegex(told, markdown.recorded(shown, (*OTHERS, *CHANGING)))
+        for title in ("When a rank fails", "What an aborted run looks like"):
+            shown = without_echo(recordings(title)[0])
+            self.assertRegex(told, markdown.recorded(shown, (*OTHERS, *CHANGING)))
 
 
 class OtherCommandsTest(TypingCase):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""README.md and README.zh-CN.md say the same, section by section: headings, commands, recordings, tables, code, links
-and figures. A comment, a sentence and a drawing may be translated."""
+"""README.md and README.zh-CN.md say the same, and so do the pages that have a twin, section by section: headings, commands,
+recordings, tables, code, links and figures. A comment, a sentence and a drawing may be translated."""
 
 import collections
 import pathlib
@@ -15,6 +15,9 @@ FIGURE = re.compile(r"\d+(?:[.:]\d+)*")
 ASCII_WORD = re.compile(r"[A-Za-z][\w./-]+")
 # Pictures and pages have a twin in the other language.
 TWIN = re.compile(r"[.-]zh(-CN)?(?=\.)")
+
+
+PAGES = ("README", "docs/getting-started")
 
 
 def read(name):
@@ -42,7 +45,7 @@ class LanguagesTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.pairs = list(zip(read("README.md"), read("README.zh-CN.md")))
+        cls.pairs = [pair for page in PAGES for pair in zip(read(f"{page}.md"), read(f"{page}.zh-CN.md"))]
 
     def each(self, look):
         for english, chinese in self.pairs:
@@ -50,8 +53,11 @@ class LanguagesTest(unittest.TestCase):
                 self.assertEqual(look(chinese), look(english))
 
     def test_headings(self):
-        levels = [[section.level for section in read(name)] for name in ("README.md", "README.zh-CN.md")]
-        self.assertEqual(levels[1], levels[0])
+        for page in PAGES:
+            levels = [[section.level for section in read(page + end)] for end in (".md", ".zh-CN.md")]
+            self.assertEqual(levels[1], levels[0], page)
+        twins = [*ROOT.glob("*.zh-CN.md"), *ROOT.glob("docs/*.zh-CN.md")]
+        self.assertEqual(sorted(str(twin.relative_to(ROOT)) for twin in twins), [f"{page}.zh-CN.md" for page in PAGES])
 
     def test_blocks(self):
         for english, chinese in self.pairs:
@@ -82,8 +88,8 @@ class LanguagesTest(unittest.TestCase):
         self.each(lambda section: collections.Counter(markdown.spans(section.prose)))
 
     def test_links(self):
-        names = {"README.md": "README.zh-CN.md"}  # each links to the other
-        self.each(lambda section: collections.Counter(TWIN.sub("", names.get(link, link))
+        # A heading has another name there.
+        self.each(lambda section: collections.Counter(TWIN.sub("", link.partition("#")[0])
                                                       for link in markdown.links(section.prose)))
 
     def test_figures(self):
