@@ -10,6 +10,7 @@
 #include <cctype>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 
 #include <fmt/format.h>
 
@@ -22,7 +23,9 @@ namespace {
 constexpr std::size_t kLongestScript = 60;
 constexpr std::size_t kLongestName = 200;
 constexpr int kMostOfOneSecond = 10'000;
-// The side process answers with this and the reason, or with the name alone.
+// The first byte of what the side process answers.
+constexpr char kDone = '.';
+constexpr char kWrongUse = '?';
 constexpr char kProblem = '!';
 
 bool is_plain(char c) {
@@ -30,18 +33,15 @@ bool is_plain(char c) {
 }
 
 std::string try_names(const std::string& parent, const std::string& wish) {
-  try {
-    prepare_log_directory(parent);
-  } catch (const UsageError& error) {
-    return kProblem + std::string(error.what());
-  }
+  prepare_log_directory(parent);
   for (int i = 1; i <= kMostOfOneSecond; ++i) {
     std::string name = i == 1 ? wish : fmt::format("{}-{}", wish, i);
     if (mkdir((parent + "/" + name).c_str(), 0777) == 0) return name;
     if (errno != EEXIST) break;
   }
-  return fmt::format("{}--log_dir=auto: cannot make {}/{}: {}; name a directory with --log_dir=DIR",
-                     kProblem, parent, wish, std::strerror(errno));
+  throw UsageError(
+      fmt::format("--log_dir=auto: cannot make {}/{}: {}; name a directory with --log_dir=DIR",
+                  parent, wish, std::strerror(errno)));
 }
 
 [[noreturn]] void refuse(const std::string& directory, const std::string& object, int error) {
@@ -60,6 +60,23 @@ void make_directories(const std::string& directory) {
 }
 
 }  // namespace
+
+std::optional<std::string> ask_disk(const std::function<std::string()>& work) {
+  const auto answer = run_aside(kPatienceWithDisk, [&work] {
+    try {
+      return kDone + work();
+    } catch (const UsageError& error) {
+      return kWrongUse + std::string(error.what());
+    } catch (const std::exception& error) {
+      return kProblem + std::string(error.what());
+    }
+  });
+  if (!answer) return std::nullopt;
+  const std::string text = answer->substr(1);
+  if (answer->front() == kWrongUse) throw UsageError(text);
+  if (answer->front() == kProblem) throw LaunchError(text);
+  return text;
+}
 
 void prepare_log_directory(const std::string& directory) {
   make_directories(directory);
@@ -88,14 +105,10 @@ bool is_name_for_logs(std::string_view name) {
 }
 
 std::string make_named_logs(const std::string& parent, const std::string& wish) {
-  const auto answer = run_aside(kPatienceWithDisk, [&] { return try_names(parent, wish); });
-  if (!answer) {
-    throw LaunchError(fmt::format(
-        "--log_dir=auto: {} could not be made within {} s; name a directory whose disk answers",
-        parent, kPatienceWithDisk.count()));
-  }
-  if (answer->front() == kProblem) throw UsageError(answer->substr(1));
-  return *answer;
+  if (const auto name = ask_disk([&] { return try_names(parent, wish); })) return *name;
+  throw LaunchError(fmt::format(
+      "--log_dir=auto: {} could not be made within {} s; name a directory whose disk answers",
+      parent, kPatienceWithDisk.count()));
 }
 
 NamedLogs::NamedLogs(const JobSpec& job)

@@ -4,12 +4,18 @@
 #pragma once
 
 #include <ctime>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "launcher/job/job_spec.h"
 
 namespace paddle_launch {
+
+// What `work` says, asked of a disk aside and for a limited time. None: the disk has not answered.
+// Throws the UsageError or LaunchError that `work` throws.
+std::optional<std::string> ask_disk(const std::function<std::string()>& work);
 
 // Makes the directory where it is missing. Throws UsageError when no log could be written there.
 void prepare_log_directory(const std::string& directory);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,9 +24,6 @@
 
 namespace paddle_launch {
 namespace {
-
-// The first byte of what a child answers that found wrong use.
-constexpr char kWrongUse = '\x02';
 
 // The address of a pod whose place is behind the list of nodes is known when the nodes have met.
 OwnNode own_node(const JobSpec& job, const Machine& here) {
@@ -112,26 +108,12 @@ void offer_trainers(const OfferRequest& request, Offer& offer) {
   offer.means.store_port = offer.ports.store;
 }
 
-// Throws what `work` throws. False: the disk has not answered in time.
-bool done_aside(const std::function<void()>& work) {
-  const auto problem = run_aside(kPatienceWithDisk, [&work] {
-    try {
-      work();
-    } catch (const UsageError& error) {
-      return kWrongUse + std::string(error.what());
-    } catch (const std::exception& error) {
-      return std::string(error.what());
-    }
+void look_at_log_directory(const std::string& directory) {
+  const auto looked = ask_disk([&directory] {
+    prepare_log_directory(directory);
     return std::string();
   });
-  if (!problem) return false;
-  if (problem->empty()) return true;
-  if (problem->front() == kWrongUse) throw UsageError(problem->substr(1));
-  throw LaunchError(*problem);
-}
-
-void look_at_log_directory(const std::string& directory) {
-  if (done_aside([&directory] { prepare_log_directory(directory); })) return;
+  if (looked) return;
   throw LaunchError(
       fmt::format("--log_dir={}: could not be looked at within {} s; name a directory whose disk "
                   "answers",
@@ -192,7 +174,7 @@ Offer make_offer(const OfferRequest& request) {
 void renew_offer(const OfferRequest& request, Offer& offer) {
   const JobSpec& job = request.job;
   if (job.start_port || !job.given_ports.empty() || job.servers) offer.ports = {};
-  done_aside([&request] { program_of(request); });
+  ask_disk([&request] { return program_of(request).path; });
   offer_round(request, offer);
 }
 
