@@ -8,6 +8,17 @@
 
 #include "launcher/site/port_users.h"
 
+// The pods of a job with servers, and what the hub and a member do in each phase:
+//
+//          | begins with             | hub                              | member
+// Early    | the round               | notes what pods tell             | notes what the hub tells
+// Waiting  | own servers are started | notes who listens, names the rest| tells who listens here
+// Working  | all servers listen      | tells all to start their workers | starts them when told
+// Done     | all workers ended well  | tells all to stop their servers  | stops them when told
+// Stopping | a reason to stop        | nothing                          | nothing
+//
+// A pod whose processes are gone takes part to the end: the hub still tells the others.
+
 namespace paddle_launch {
 namespace {
 
@@ -82,7 +93,7 @@ Conductor::Conductor(EventLoop& loop, Session& channel, ConductorSettings settin
 }
 
 void Conductor::begin() {
-  begun_ = true;
+  if (phase_ == Phase::Early) phase_ = Phase::Waiting;
   begun_at_ = Clock::now();
   if (channel_.is_hub()) progress_.set(kWorthAWord, [this] { tell_progress(); });
   if (settings_.start_at_once) {
@@ -126,12 +137,12 @@ void Conductor::workers_done() {
 
 void Conductor::pod_ended() {
   pod_ended_ = true;
-  if (!job_stops_) stop_waiting_for_listeners();
+  if (phase_ != Phase::Stopping) stop_waiting_for_listeners();
   act();
 }
 
 void Conductor::job_stops() {
-  job_stops_ = true;
+  if (phase_ != Phase::Done) phase_ = Phase::Stopping;
   next_look_.stop();
   progress_.stop();
 }
@@ -206,17 +217,15 @@ void Conductor::tell_progress() {
 }
 
 void Conductor::act() {
-  if (!begun_ || job_stops_) return;
-  if (channel_.is_hub()) {
-    may_start_ = not_ready_.empty();
-    // A job without any worker ends when its servers do.
-    may_stop_ = still_working_.empty() && !settings_.pods_with_workers.empty();
-  }
-  if (may_start_ && !std::exchange(started_, true)) start_workers();
-  if (may_stop_ && !std::exchange(stopped_, true)) stop_servers();
+  const bool is_hub = channel_.is_hub();
+  if (phase_ == Phase::Waiting && (is_hub ? not_ready_.empty() : may_start_)) start_workers();
+  // A job without any worker ends when its servers do.
+  const bool all_are_done = still_working_.empty() && !settings_.pods_with_workers.empty();
+  if (phase_ == Phase::Working && (is_hub ? all_are_done : may_stop_)) stop_servers();
 }
 
 void Conductor::start_workers() {
+  phase_ = Phase::Working;
   progress_.stop();
   if (!silent_.empty()) tell_who_is_silent(silent_);
   if (channel_.is_hub()) channel_.tell(StartWorkersMessage{});
@@ -224,6 +233,7 @@ void Conductor::start_workers() {
 }
 
 void Conductor::stop_servers() {
+  phase_ = Phase::Done;
   channel_.work_is_done();
   if (channel_.is_hub()) channel_.tell(StopServersMessage{});
   if (!pod_ended_) observer_.stop_servers();

@@ -68,12 +68,13 @@ class Conductor {
   // The last process of this pod is gone: there is nothing to start or stop any more.
   void pod_ended();
   // All workers of the job have ended well, and everybody was told.
-  bool is_work_done() const { return stopped_; }
+  bool is_work_done() const { return phase_ == Phase::Done; }
 
   // There is a reason to stop: no worker is started from now on, and nothing said about servers.
   void job_stops();
 
  private:
+  enum class Phase { Early, Waiting, Working, Done, Stopping };
   using Clock = EventLoop::Clock;
 
   void look_for_listeners();
@@ -101,13 +102,11 @@ class Conductor {
   std::set<int> not_ready_;           // the hub's: of the whole job
   std::set<int> silent_;              // the hub's: of the whole job, told when workers start
   std::set<int> still_working_;       // the hub's: pods
-  bool begun_ = false;
+  Phase phase_ = Phase::Early;
+  // A member's: what the hub has told.
   bool may_start_ = false;
   bool may_stop_ = false;
-  bool started_ = false;
-  bool stopped_ = false;
   bool pod_ended_ = false;
-  bool job_stops_ = false;
 };
 
 }  // namespace paddle_launch
