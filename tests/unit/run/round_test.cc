@@ -2,7 +2,11 @@
 // Rounds with real processes, and others who are played: each row of the table in round.cc.
 #include "launcher/run/round.h"
 
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
 #include <csignal>
+#include <filesystem>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -103,6 +107,10 @@ class ARound : public testing::Test {
   }
   ~ARound() override {
     while (signals_.next()) {
+    }
+    // A launcher inherits what its processes leave behind, and ends without it.
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    while (waitpid(-1, nullptr, 0) > 0) {
     }
   }
 
