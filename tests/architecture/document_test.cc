@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of rooms as people read it, in docs/architecture.md, and as CMake does.
+// What docs/architecture.md says of rooms and functions is so, and CMake has the same rooms.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -47,6 +47,24 @@ TEST(Document, HasTheTableOfRooms) {
     rows[*words_in(cells.front()).begin()] = others == Rooms{"nobody"} ? Rooms{} : others;
   }
   EXPECT_EQ(rows, kMayInclude);
+}
+
+TEST(Document, NamesNoFunctionThatTheLauncherLacks) {
+  std::ifstream document(fs::path(SOURCE_DIR) / "docs" / "architecture.md");
+  const std::string page(std::istreambuf_iterator<char>(document), {});
+  std::string sources;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(SOURCE_DIR) / "launcher")) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream source(entry.path());
+    sources.append(std::istreambuf_iterator<char>(source), {});
+  }
+  const std::regex function(R"(([a-z_]+)\(\))");
+  std::set<std::string> missing;
+  for (std::sregex_iterator found(page.begin(), page.end(), function), end; found != end; ++found) {
+    const std::string name = (*found)[1];
+    if (name != "spawn" && sources.find(name + "(") == std::string::npos) missing.insert(name);
+  }
+  EXPECT_EQ(missing, std::set<std::string>());
 }
 
 TEST(Document, CMakeLinksTheRoomsByTheTable) {
