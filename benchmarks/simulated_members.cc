@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All pods but the hub. Each does what MemberMeeting does, and tries again in the same way when it
-// is turned away; that one owns its loop, and 4 095 loops would measure the scheduler.
+// All pods but the hub. Each does what HubSearch and Joining do, and tries again in the same way
+// when it is turned away; those own their loop, and 4 095 loops would measure the scheduler.
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
