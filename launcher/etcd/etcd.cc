@@ -58,10 +58,10 @@ Etcd::~Etcd() {
 }
 
 void Etcd::start() {
-  Child child = start_child(
-      kEtcdKeeper, [this](UniqueFd socket) { be_the_etcd_keeper(std::move(socket), orders_); });
+  Child child = start_child(kEtcdKeeper,
+                            [this](FramePipe launcher) { be_the_etcd_keeper(launcher, orders_); });
   pid_ = child.pid;
-  keeper_ = FramePipe(std::move(child.socket));
+  keeper_ = std::move(child.pipe);
   loop_.on_readable(keeper_.fd(), [this] { turn(); });
 }
 

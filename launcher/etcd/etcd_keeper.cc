@@ -186,9 +186,8 @@ void only_answer(FramePipe& launcher, const std::string& problem) {
 
 }  // namespace
 
-void be_the_etcd_keeper(UniqueFd socket, const KeeperOrders& orders) {
+void be_the_etcd_keeper(FramePipe& launcher, const KeeperOrders& orders) {
   limit_the_time_without_the_launcher();
-  FramePipe launcher(std::move(socket));
   std::optional<EtcdKeeper> keeper;
   try {
     keeper.emplace(launcher, orders);

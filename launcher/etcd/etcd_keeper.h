@@ -15,7 +15,6 @@
 #include "launcher/etcd/lease.h"
 #include "launcher/etcd/prefix_watch.h"
 #include "launcher/os/frames.h"
-#include "launcher/os/unique_fd.h"
 
 namespace paddle_launch {
 
@@ -63,6 +62,6 @@ class EtcdKeeper {
 // What the etcd keeper does in its own process: talks to the server for the launcher, and when the
 // launcher is gone gives the pod's lease back, so that the other nodes need not wait for it to run
 // out. In the child; ends soon after the other end of the socket was closed.
-void be_the_etcd_keeper(UniqueFd socket, const KeeperOrders& orders);
+void be_the_etcd_keeper(FramePipe& launcher, const KeeperOrders& orders);
 
 }  // namespace paddle_launch

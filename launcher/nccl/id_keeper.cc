@@ -39,11 +39,11 @@ ChildRecipe recipe_for(const Environment& env) {
 }  // namespace
 
 NcclKeeper::NcclKeeper(const NcclSearch& search) {
-  Child child = start_child(recipe_for(search.env), [&search](UniqueFd socket) {
-    be_the_nccl_keeper(std::move(socket), search);
+  Child child = start_child(recipe_for(search.env), [&search](FramePipe launcher) {
+    be_the_nccl_keeper(launcher, search);
   });
   pid_ = child.pid;
-  keeper_ = FramePipe(std::move(child.socket));
+  keeper_ = std::move(child.pipe);
 }
 
 NcclKeeper::~NcclKeeper() { end(); }

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "launcher/nccl/libnccl.h"
-#include "launcher/os/frames.h"
 #include "launcher/text/wire.h"
 
 namespace paddle_launch {
@@ -92,8 +91,7 @@ std::optional<NcclIds> unpack_ids(std::string_view packet) {
   return ids;
 }
 
-void be_the_nccl_keeper(UniqueFd socket, const NcclSearch& search) {
-  FramePipe launcher(std::move(socket));
+void be_the_nccl_keeper(FramePipe& launcher, const NcclSearch& search) {
   std::optional<NcclLibrary> nccl;  // stays open: ranks check in with a thread that NCCL runs
   try {
     nccl = open_library(launcher, search);

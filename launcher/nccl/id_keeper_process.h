@@ -17,7 +17,7 @@
 
 #include "launcher/job/nccl_ids.h"
 #include "launcher/nccl/libnccl.h"
-#include "launcher/os/unique_fd.h"
+#include "launcher/os/frames.h"
 
 namespace paddle_launch {
 
@@ -36,6 +36,6 @@ std::string pack_ids(const NcclIds& ids);
 std::optional<NcclIds> unpack_ids(std::string_view packet);
 
 // In the child. Returns when the other end of the socket is closed.
-void be_the_nccl_keeper(UniqueFd socket, const NcclSearch& search);
+void be_the_nccl_keeper(FramePipe& launcher, const NcclSearch& search);
 
 }  // namespace paddle_launch

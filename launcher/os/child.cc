@@ -81,7 +81,7 @@ pid_t fork_child(const ChildRecipe& recipe, const std::function<void()>& work) {
   return check(child, "fork", recipe.name != nullptr ? recipe.name : "");
 }
 
-Child start_child(ChildRecipe recipe, const std::function<void(UniqueFd socket)>& work) {
+Child start_child(ChildRecipe recipe, const std::function<void(FramePipe launcher)>& work) {
   std::array<int, 2> ends{};
   check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
   UniqueFd ours(ends[0]);
@@ -90,9 +90,9 @@ Child start_child(ChildRecipe recipe, const std::function<void(UniqueFd socket)>
   recipe.kept.push_back(theirs.get());
   const pid_t pid = fork_child(recipe, [&] {
     ours.reset();
-    work(std::move(theirs));
+    work(FramePipe(std::move(theirs)));
   });
-  return {pid, std::move(ours)};
+  return {pid, FramePipe(std::move(ours))};
 }
 
 bool is_gone(pid_t child, int* status) { return waitpid(child, status, WNOHANG) != 0; }

@@ -18,7 +18,7 @@
 #include <functional>
 #include <vector>
 
-#include "launcher/os/unique_fd.h"
+#include "launcher/os/frames.h"
 
 namespace paddle_launch {
 
@@ -43,12 +43,12 @@ struct ChildRecipe {
 // Throws std::system_error.
 pid_t fork_child(const ChildRecipe& recipe, const std::function<void()>& work);
 
-// The same with a stream between the two; the child has its end above 2, whatever was open.
+// The same with frames between the two; the child has its end above 2, whatever was open.
 struct Child {
   pid_t pid = -1;
-  UniqueFd socket{};
+  FramePipe pipe{};
 };
-Child start_child(ChildRecipe recipe, const std::function<void(UniqueFd socket)>& work);
+Child start_child(ChildRecipe recipe, const std::function<void(FramePipe launcher)>& work);
 
 // Reaps it if it is dead. True as well for what somebody else has reaped: it is no child of ours
 // any more, and its number may be a stranger's, who must not be killed.

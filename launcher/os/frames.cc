@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <array>
 #include <cerrno>
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kChunk = 65536;
+constexpr std::size_t kPiecesAtOnce = 64;
 
 std::size_t length_at(std::string_view bytes) {
   std::size_t length = 0;
@@ -66,6 +68,23 @@ void OutgoingFrames::written(std::size_t bytes) {
   }
 }
 
+int OutgoingFrames::send_to(int socket) {
+  while (!empty()) {
+    std::array<iovec, kPiecesAtOnce> parts{};
+    msghdr header{};
+    header.msg_iov = parts.data();
+    for (const std::string_view piece : front(parts.size())) {
+      // The kernel only reads it; its interface is older than const.
+      parts.at(header.msg_iovlen++) = {const_cast<char*>(piece.data()), piece.size()};
+    }
+    const ssize_t sent = sendmsg(socket, &header, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) return errno;
+    written(static_cast<std::size_t>(sent));
+  }
+  return 0;
+}
+
 std::string framed(std::string_view frame) {
   std::string bytes;
   bytes.reserve(kLengthBytes + frame.size());
@@ -76,23 +95,11 @@ std::string framed(std::string_view frame) {
   return bytes;
 }
 
-void FramePipe::push(std::string_view frame) {
-  outgoing_.add(frame);
-  flush();
-}
-
-void FramePipe::flush() {
-  while (socket_ && has_backlog()) {
-    const std::string_view bytes = outgoing_.front(1).front();
-    const ssize_t sent =
-        send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && errno == EAGAIN) return;
-    // An end that is gone shows in receive().
-    if (sent < 0) break;
-    outgoing_.written(static_cast<std::size_t>(sent));
-  }
+bool FramePipe::flush() {
+  const int error = is_open() ? outgoing_.send_to(fd()) : EPIPE;
+  if (error == 0 || error == EAGAIN) return true;
   outgoing_ = OutgoingFrames();
+  return false;
 }
 
 void FramePipe::push_all() {

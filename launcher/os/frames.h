@@ -43,6 +43,9 @@ class OutgoingFrames {
   // The bytes to write next, in up to `most` pieces.
   std::vector<std::string_view> front(std::size_t most) const;
   void written(std::size_t bytes);
+  // Sends what a socket takes at once, several frames with one call. 0, or an errno: EAGAIN where
+  // it takes no more now.
+  int send_to(int socket);
 
  private:
   std::deque<std::string> waiting_;  // each with its length in front
@@ -65,14 +68,19 @@ class FramePipe {
   int fd() const { return socket_.get(); }
   bool is_open() const { return static_cast<bool>(socket_); }
 
-  // Sends what it can at once. An end that is gone takes everything, and shows in receive().
-  void push(std::string_view frame);
+  // Keeps it for the next flush().
+  void add(std::string_view frame) { outgoing_.add(frame); }
+  // Sends what it can at once. False: the other end is gone, and nothing more is kept.
+  bool flush();
+  bool push(std::string_view frame) {
+    add(frame);
+    return flush();
+  }
   // A frame whose first byte says what it is.
   template <class Word>
-  void push(Word word, std::string_view bytes) {
-    push(std::string(1, static_cast<char>(word)).append(bytes));
+  bool push(Word word, std::string_view bytes) {
+    return push(std::string(1, static_cast<char>(word)).append(bytes));
   }
-  void flush();
   bool has_backlog() const { return !outgoing_.empty(); }
   // Waits until the other end has room for everything, or is gone.
   void push_all();

@@ -24,13 +24,12 @@ std::vector<pid_t>& left_behind() {
 
 SideChild::SideChild(const std::function<std::string()>& work) {
   std::erase_if(left_behind(), [](pid_t child) { return is_gone(child); });
-  Child child = start_child({}, [&work](UniqueFd socket) {
-    FramePipe launcher(std::move(socket));
+  Child child = start_child({}, [&work](FramePipe launcher) {
     launcher.push(work());
     launcher.push_all();
   });
   pid_ = child.pid;
-  child_ = FramePipe(std::move(child.socket));
+  child_ = std::move(child.pipe);
 }
 
 SideChild::SideChild(SideChild&& other) noexcept

@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "launcher/os/frames.h"
 #include "launcher/rendezvous/bootstrap_plugin.h"
 #include "launcher/text/wire.h"
 
@@ -27,8 +26,8 @@ constexpr const char* kNotWanted = "-";
 
 class Attendant {
  public:
-  Attendant(UniqueFd socket, const MeetingOrder& order)
-      : launcher_(std::move(socket)), order_(order) {}
+  Attendant(FramePipe launcher, const MeetingOrder& order)
+      : launcher_(std::move(launcher)), order_(order) {}
 
   void attend() {
     load_all();
@@ -231,9 +230,9 @@ std::optional<std::vector<std::string>> unpack_list(std::string_view bytes) {
   return list;
 }
 
-void attend_meeting(UniqueFd socket, const MeetingOrder& order) {
+void attend_meeting(FramePipe launcher, const MeetingOrder& order) {
   take_stdin_away();
-  Attendant attendant(std::move(socket), order);
+  Attendant attendant(std::move(launcher), order);
   try {
     attendant.attend();
   } catch (const std::exception& error) {

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/os/unique_fd.h"
+#include "launcher/os/frames.h"
 
 namespace paddle_launch {
 
@@ -61,6 +61,6 @@ std::string pack_list(const std::vector<std::string>& list);
 std::optional<std::vector<std::string>> unpack_list(std::string_view bytes);
 
 // In the child, until it is told to close.
-[[noreturn]] void attend_meeting(UniqueFd socket, const MeetingOrder& order);
+[[noreturn]] void attend_meeting(FramePipe launcher, const MeetingOrder& order);
 
 }  // namespace paddle_launch

@@ -54,11 +54,11 @@ TaskMeeting::~TaskMeeting() {
 // Made before the launcher has opened anything that a child must not keep. It does keep what
 // mpiexec gave us: MPICH speaks over an inherited descriptor.
 void TaskMeeting::begin() {
-  Child child =
-      start_child({.blocks_signals = false, .descriptors = ChildRecipe::Descriptors::All},
-                  [this](UniqueFd socket) { attend_meeting(std::move(socket), settings_.order); });
+  Child child = start_child(
+      {.blocks_signals = false, .descriptors = ChildRecipe::Descriptors::All},
+      [this](FramePipe launcher) { attend_meeting(std::move(launcher), settings_.order); });
   child_ = child.pid;
-  meeting_ = FramePipe(std::move(child.socket));
+  meeting_ = std::move(child.pipe);
   leave_to_the_child(settings_.pmi);
 }
 

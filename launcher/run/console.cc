@@ -2,27 +2,23 @@
 #include "launcher/run/console.h"
 
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <csignal>
-#include <exception>
+#include <utility>
 
-#include "launcher/os/check.h"
 #include "launcher/os/child.h"
 #include "launcher/os/clock.h"
 #include "launcher/run/console_process.h"
 #include "launcher/run/own_words.h"
 #include "launcher/text/utf8.h"
+#include "launcher/text/wire.h"
 
 namespace paddle_launch {
 namespace {
 
-constexpr std::size_t kLargestText = 32 * 1024;
 constexpr std::chrono::milliseconds kPatienceWithStderr{500};
 
 // What it means for the job is for others to say.
@@ -35,71 +31,59 @@ bool takes_interrupt(SignalWatch& signals) {
 
 }  // namespace
 
+std::string pack_begins(const std::vector<std::int64_t>& begins) {
+  WireWriter out;
+  out.varint(begins.size());
+  for (const std::int64_t begin : begins) out.signed_varint(begin);
+  return out.take();
+}
+
+std::vector<std::int64_t> unpack_begins(std::string_view bytes) {
+  WireReader in(bytes);
+  std::vector<std::int64_t> begins(in.count());
+  for (std::int64_t& begin : begins) begin = in.signed_varint();
+  return begins;
+}
+
 Console::Console(const ConsoleSettings& settings, std::vector<FollowedLog> logs) {
-  std::array<int, 2> ends{};
-  check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
-  socket_.reset(ends[0]);
-  UniqueFd consoles_end(ends[1]);
-  const pid_t launcher = getpid();
-  pid_ = check(fork(), "fork the console");
-  if (pid_ != 0) return;
-  socket_.reset();
   // Whatever else is open belongs to the launcher: another node must not take us for it.
-  close_all_but({consoles_end.get()});
-  try {
-    ConsoleProcess console(settings, std::move(logs), std::move(consoles_end), launcher);
-    console.run();
-  } catch (const std::exception&) {
-    _exit(1);
-  }
-  _exit(0);
+  Child child =
+      start_child({.name = "pl-console", .descriptors = ChildRecipe::Descriptors::Standard},
+                  [&](FramePipe launcher) {
+                    ConsoleProcess(settings, std::move(logs), std::move(launcher)).run();
+                  });
+  pid_ = child.pid;
+  console_ = std::move(child.pipe);
 }
 
 Console::~Console() { give_up(); }
 
 void Console::say(std::string_view text) {
-  if (!socket_) return say_patiently(text, kPatienceWithStderr);
-  const std::string words = printable(text);
-  for (std::string_view rest = words; !rest.empty();) {
-    const std::string_view part = rest.substr(0, kLargestText);
-    rest.remove_prefix(part.size());
-    send_or_keep(std::string(1, kConsoleSay).append(part));
-  }
+  if (!console_.is_open()) return say_patiently(text, kPatienceWithStderr);
+  send_or_keep(ConsoleWord::Say, printable(text));
 }
 
 void Console::follow(const std::vector<std::int64_t>& begins) {
-  send_or_keep(std::string(1, kConsoleFollow)
-                   .append(reinterpret_cast<const char*>(begins.data()),
-                           begins.size() * sizeof(std::int64_t)));
+  send_or_keep(ConsoleWord::Follow, pack_begins(begins));
 }
 
-void Console::send_or_keep(std::string message) {
-  if (!socket_) return;
-  unsent_.push_back(std::move(message));
-  send_unsent();
+void Console::send_or_keep(ConsoleWord word, std::string_view bytes) {
+  if (console_.is_open() && !console_.push(word, bytes)) give_up();
 }
 
 void Console::send_unsent() {
-  while (!unsent_.empty() && socket_) {
-    const std::string& message = unsent_.front();
-    const ssize_t sent =
-        send(socket_.get(), message.data(), message.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS)) return;
-    if (sent < 0) return give_up();
-    unsent_.pop_front();
-  }
+  if (!console_.flush()) give_up();
 }
 
-std::optional<char> Console::wait_for_answer(SignalWatch& signals,
-                                             std::optional<std::chrono::milliseconds> patience) {
+std::optional<ConsoleWord> Console::wait_for_answer(
+    SignalWatch& signals, std::optional<std::chrono::milliseconds> patience) {
   using Clock = std::chrono::steady_clock;
   std::optional<Clock::time_point> deadline;
   if (patience) deadline = Clock::now() + *patience;
   int signals_fd = signals.fd();
-  while (socket_) {
-    const auto wanted = static_cast<short>(POLLIN | (unsent_.empty() ? 0 : POLLOUT));
-    std::array<pollfd, 2> watched = {pollfd{socket_.get(), wanted, 0},
+  while (console_.is_open()) {
+    const auto wanted = static_cast<short>(POLLIN | (has_unsent() ? POLLOUT : 0));
+    std::array<pollfd, 2> watched = {pollfd{console_.fd(), wanted, 0},
                                      pollfd{signals_fd, POLLIN, 0}};
     if (deadline && *deadline <= Clock::now()) break;
     poll(watched.data(), watched.size(), deadline ? milliseconds_until(*deadline) : -1);
@@ -109,32 +93,30 @@ std::optional<char> Console::wait_for_answer(SignalWatch& signals,
       signals_fd = -1;
     }
     send_unsent();
-    char answer = 0;
-    const ssize_t size = recv(socket_.get(), &answer, sizeof answer, MSG_DONTWAIT);
-    if (size == 1) return answer;
-    if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) break;
+    const bool is_there = console_.receive();
+    if (const auto answer = console_.next()) return static_cast<ConsoleWord>(answer->at(0));
+    if (!is_there) break;
   }
   give_up();
   return std::nullopt;
 }
 
 bool Console::drain(SignalWatch& signals, std::optional<std::chrono::milliseconds> patience) {
-  send_or_keep(std::string(1, kConsoleDrain));
+  send_or_keep(ConsoleWord::Drain, "");
   return wait_for_answer(signals, patience).has_value();
 }
 
 void Console::finish(SignalWatch& signals, std::optional<std::chrono::milliseconds> patience) {
-  send_or_keep(std::string(1, kConsoleEnd));
-  const std::optional<char> answer = wait_for_answer(signals, patience);
-  socket_.reset();
+  send_or_keep(ConsoleWord::End, "");
+  const auto answer = wait_for_answer(signals, patience);
+  console_ = FramePipe();
   // Closing inotify takes the kernel some 15 ms; that process is left to end by itself.
-  if (answer == kConsoleEnd) waitpid(pid_, nullptr, 0);
+  if (answer == ConsoleWord::End) waitpid(pid_, nullptr, 0);
   pid_ = -1;
 }
 
 void Console::give_up() {
-  socket_.reset();
-  unsent_.clear();
+  console_ = FramePipe();
   if (pid_ <= 0) return;
   kill(pid_, SIGKILL);
   waitpid(pid_, nullptr, WNOHANG);

@@ -1,24 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // The launcher's end of the console process, which copies the followed logs to stdout and writes
 // our own lines to stderr. A terminal that blocks, a pipe that nobody reads or a dead file system
-// stops that process and never the one that supervises.
+// stops that process and never the one that supervises. What the two say to each other:
+//
+//   launcher   Follow            where in each log this run begins, once the logs are there
+//   launcher   Say Say …         our own lines, for stderr
+//   launcher   Drain             the trainers are gone: copy what is left of the logs
+//   console    Drain             all of it is on stdout
+//   launcher   Say …, End        the last words
+//   console    End or EndsLater  all is said; the process ends, now or in a moment
+//
+// Nothing follows Drain or End before it is answered. docs/architecture.md, "The processes".
 #pragma once
 
 #include <sys/types.h>
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "launcher/os/frames.h"
 #include "launcher/os/signals.h"
-#include "launcher/os/unique_fd.h"
 #include "launcher/run/log_follower.h"
 
 namespace paddle_launch {
+
+// The first byte of each frame between the two.
+enum class ConsoleWord : char {
+  Say = 's',
+  Follow = 'f',
+  Drain = 'd',
+  End = 'e',
+  EndsLater = 'l',  // the kernel will need a moment to end the process
+};
+
+std::string pack_begins(const std::vector<std::int64_t>& begins);
+std::vector<std::int64_t> unpack_begins(std::string_view bytes);
 
 struct ConsoleSettings {
   bool prefix_lines = false;  // --console all
@@ -42,9 +62,9 @@ class Console {
   // up, stderr gets it straight, as far as it takes it.
   void say(std::string_view text);
 
-  int fd() const { return socket_.get(); }
+  int fd() const { return console_.fd(); }
   pid_t pid() const { return pid_; }
-  bool has_unsent() const { return !unsent_.empty(); }
+  bool has_unsent() const { return console_.has_backlog(); }
   void send_unsent();
 
   // Waits until everything written to the followed logs so far is on stdout: for a moment only
@@ -55,14 +75,13 @@ class Console {
   void finish(SignalWatch& signals, std::optional<std::chrono::milliseconds> patience = {});
 
  private:
-  std::optional<char> wait_for_answer(SignalWatch& signals,
-                                      std::optional<std::chrono::milliseconds> patience);
-  void send_or_keep(std::string message);
+  std::optional<ConsoleWord> wait_for_answer(SignalWatch& signals,
+                                             std::optional<std::chrono::milliseconds> patience);
+  void send_or_keep(ConsoleWord word, std::string_view bytes);
   void give_up();
 
-  UniqueFd socket_;
+  FramePipe console_;  // none: it was given up
   pid_t pid_ = -1;
-  std::deque<std::string> unsent_;
 };
 
 }  // namespace paddle_launch

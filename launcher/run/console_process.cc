@@ -3,15 +3,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -25,7 +23,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kLargestMessage = 64 * 1024;
 constexpr int kPipeBytes = 1024 * 1024;
 constexpr int kFastMilliseconds = 5;
 constexpr int kSlowMilliseconds = 20;
@@ -67,69 +64,56 @@ void write_to_stderr(std::string_view bytes) {
 }  // namespace
 
 ConsoleProcess::ConsoleProcess(const ConsoleSettings& settings, std::vector<FollowedLog> logs,
-                               UniqueFd socket, pid_t launcher)
+                               FramePipe launcher)
     : settings_(settings),
       unopened_(std::move(logs)),
-      socket_(std::move(socket)),
-      lines_(settings.colour) {
-  leave_the_launchers_world(launcher);
-  message_.resize(kLargestMessage);
-  stdout_ = reopen_stdout();
-}
-
-void ConsoleProcess::leave_the_launchers_world(pid_t launcher) {
-  prctl(PR_SET_NAME, "pl-console");
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != launcher) _exit(1);
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, nullptr);
-}
+      launcher_(std::move(launcher)),
+      stdout_(reopen_stdout()),
+      lines_(settings.colour) {}
 
 void ConsoleProcess::run() {
   for (;;) {
-    // Messages first: the banner was said before the first trainer was started.
+    // Messages first: the banner is to stand before what the first trainer writes.
     read_messages();
     if (launcher_is_gone_ || !carry_out_order()) return;
     const bool copied = logs_.copy_some(
         [this](const ProcessName& process, std::string_view bytes) { show(process, bytes); });
     show_unfinished_lines(false);
-    std::array<pollfd, 2> watched = {pollfd{order_ ? -1 : socket_.get(), POLLIN, 0},
+    std::array<pollfd, 2> watched = {pollfd{order_ ? -1 : launcher_.fd(), POLLIN, 0},
                                      pollfd{logs_.notifications(), POLLIN, 0}};
     poll(watched.data(), watched.size(), order_ ? 0 : copied ? kFastMilliseconds : poll_timeout());
     if (watched[1].revents != 0) logs_.take_notifications();
   }
 }
 
-// Says what is to be said; an order is kept for carry_out_order(). Nothing follows an order before
-// it is answered.
+// Says what is to be said; an order is kept for carry_out_order().
 void ConsoleProcess::read_messages() {
-  while (!order_ && !launcher_is_gone_) {
-    const ssize_t size = recv(socket_.get(), message_.data(), message_.size(), MSG_DONTWAIT);
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-    if (size <= 0) {
-      launcher_is_gone_ = true;
+  if (order_) return;
+  const bool is_there = launcher_.receive();
+  while (!order_) {
+    const auto frame = launcher_.next();
+    if (!frame) {
+      launcher_is_gone_ = !is_there;
       return;
     }
-    const std::string_view content(message_.data(), static_cast<std::size_t>(size));
-    if (content.front() == kConsoleSay) {
-      say(content.substr(1));
-    } else if (content.front() == kConsoleFollow) {
-      follow(content.substr(1));
+    const auto word = static_cast<ConsoleWord>(frame->at(0));
+    const std::string_view content = std::string_view(*frame).substr(1);
+    if (word == ConsoleWord::Say) {
+      say(content);
+    } else if (word == ConsoleWord::Follow) {
+      follow(content);
     } else {
-      order_ = content.front();
+      order_ = word;
     }
   }
 }
 
-void ConsoleProcess::follow(std::string_view begins) {
+void ConsoleProcess::follow(std::string_view bytes) {
+  const std::vector<std::int64_t> begins = unpack_begins(bytes);
   std::vector<FollowedLog> opened;
   for (FollowedLog& log : std::exchange(unopened_, {})) {
-    std::int64_t from = 0;
-    if (begins.size() < (log.index + 1) * sizeof from) continue;
-    std::memcpy(&from, begins.data() + log.index * sizeof from, sizeof from);
-    log.from = from;
+    if (log.index >= begins.size()) continue;
+    log.from = begins[log.index];
     log.file = open_to_follow(log.path);
     if (log.file) {
       opened.push_back(std::move(log));
@@ -145,17 +129,17 @@ void ConsoleProcess::follow(std::string_view begins) {
 
 // False: that was the end.
 bool ConsoleProcess::carry_out_order() {
-  const std::optional<char> order = std::exchange(order_, std::nullopt);
-  if (order == kConsoleDrain) {
+  const auto order = std::exchange(order_, std::nullopt);
+  if (order == ConsoleWord::Drain) {
     drain();
-    answer(kConsoleDrain);
+    answer(ConsoleWord::Drain);
   }
-  if (order != kConsoleEnd) return true;
+  if (order != ConsoleWord::End) return true;
   // Whoever reads our output sees its end now, however long the kernel takes to end this process.
   stdout_.reset();
   close(STDOUT_FILENO);
   close(STDERR_FILENO);
-  answer(logs_.has_watched() ? kConsoleEndsLater : kConsoleEnd);
+  answer(logs_.has_watched() ? ConsoleWord::EndsLater : ConsoleWord::End);
   return false;
 }
 
@@ -179,8 +163,6 @@ void ConsoleProcess::show(const ProcessName& process, std::string_view bytes) {
   lines_.add(process, bytes, Clock::now(), prefixed_);
   write_out(prefixed_);
 }
-
-void ConsoleProcess::answer(char kind) { send(socket_.get(), &kind, 1, MSG_NOSIGNAL); }
 
 void ConsoleProcess::say(std::string_view text) {
   static const bool same_terminal = isatty(STDOUT_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
@@ -209,7 +191,7 @@ void ConsoleProcess::write_out(std::string_view bytes) {
 // Meanwhile our own lines go on.
 void ConsoleProcess::wait_for_reader() {
   std::array<pollfd, 2> watched = {pollfd{stdout_ ? stdout_.get() : STDOUT_FILENO, POLLOUT, 0},
-                                   pollfd{order_ ? -1 : socket_.get(), POLLIN, 0}};
+                                   pollfd{order_ ? -1 : launcher_.fd(), POLLIN, 0}};
   poll(watched.data(), watched.size(), -1);
   if (watched[1].revents != 0) read_messages();
   if (launcher_is_gone_) stdout_works_ = false;

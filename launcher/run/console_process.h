@@ -2,12 +2,12 @@
 // Inside the console process: follows logs, writes stdout and stderr, and may block as it likes.
 #pragma once
 
-#include <sys/types.h>
-
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "launcher/os/frames.h"
 #include "launcher/os/unique_fd.h"
 #include "launcher/run/console.h"
 #include "launcher/run/line_printer.h"
@@ -15,27 +15,18 @@
 
 namespace paddle_launch {
 
-// First byte of a message to the console. The answers are the same bytes.
-constexpr char kConsoleSay = 's';
-constexpr char kConsoleFollow = 'f';
-constexpr char kConsoleDrain = 'd';
-constexpr char kConsoleEnd = 'e';
-// The answer to kConsoleEnd when ending will take a moment.
-constexpr char kConsoleEndsLater = 'l';
-
 class ConsoleProcess {
  public:
-  ConsoleProcess(const ConsoleSettings& settings, std::vector<FollowedLog> logs, UniqueFd socket,
-                 pid_t launcher);
+  ConsoleProcess(const ConsoleSettings& settings, std::vector<FollowedLog> logs,
+                 FramePipe launcher);
   void run();
 
  private:
-  void leave_the_launchers_world(pid_t launcher);
   void read_messages();
   bool carry_out_order();
   void say(std::string_view text);
-  void follow(std::string_view begins);
-  void answer(char kind);
+  void follow(std::string_view bytes);
+  void answer(ConsoleWord word) { launcher_.push(word, ""); }
   void drain();
 
   void show(const ProcessName& process, std::string_view bytes);
@@ -49,12 +40,11 @@ class ConsoleProcess {
   ConsoleSettings settings_;
   std::vector<FollowedLog> unopened_;
   LogFollower logs_{{}};
-  UniqueFd socket_;
+  FramePipe launcher_;
   UniqueFd stdout_;  // none: a file or a socket, written to as it is
   LinePrinter lines_;
-  std::string message_;
   std::string prefixed_;
-  std::optional<char> order_;
+  std::optional<ConsoleWord> order_;  // Drain or End
   bool launcher_is_gone_ = false;
   bool stdout_works_ = true;
   bool at_line_start_ = true;

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/run/guard.h"
 
-#include <fcntl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <exception>
+#include <csignal>
 #include <map>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
-#include "launcher/os/check.h"
 #include "launcher/os/child.h"
 #include "launcher/run/guard_process.h"
 #include "launcher/tell/log_lines.h"
@@ -47,6 +42,21 @@ std::vector<PodFile> shared_files(const PodPlan& plan) {
   return files;
 }
 
+// It stops the trainers when the launcher is gone, and then ends by itself. Every descriptor would
+// be copied and closed once for each trainer; the locks on ports are one a trainer.
+ChildRecipe recipe_for(const ProcessPlan& plan, const GuardSettings& settings, int launcher) {
+  ChildRecipe recipe{.name = "pl-guard",
+                     .dies_with_launcher = false,
+                     .own_session = settings.own_session,
+                     .descriptors = ChildRecipe::Descriptors::Standard,
+                     .kept = {launcher}};
+  if (plan.function != nullptr) {
+    const std::vector<int>& kept = plan.function->kept;
+    recipe.kept.insert(recipe.kept.end(), kept.begin(), kept.end());
+  }
+  return recipe;
+}
+
 }  // namespace
 
 GuardSettings guard_settings(const JobSpec& job, const PodPlan& plan, bool is_first_round) {
@@ -62,28 +72,18 @@ GuardSettings guard_settings(const JobSpec& job, const PodPlan& plan, bool is_fi
 }
 
 Guard::Guard(const ProcessPlan& plan, const GuardSettings& settings) : grace_(settings.grace) {
-  std::array<int, 2> ends{};
-  check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()),
-        "socketpair");
-  socket_.reset(ends[0]);
-  UniqueFd guards_end(ends[1]);
-  // A pidfd tells of our death even while some other child still holds a copy of the socket.
+  // A pidfd tells of our death even while some other child still holds a copy of the socket. None
+  // on Linux before 5.3: the end of the socket does.
   UniqueFd launcher(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
-  if (launcher) fcntl(launcher.get(), F_SETFD, FD_CLOEXEC);
-  pid_ = check(fork(), "fork the guard");
-  if (pid_ != 0) return;
-  socket_.reset();
-  try {
-    GuardProcess guard(plan, settings, std::move(guards_end), std::move(launcher));
-    guard.run();
-  } catch (const std::exception&) {
-    _exit(1);  // the launcher sees the closed socket, and PDEATHSIG ends the trainers
-  }
-  _exit(0);
+  Child child = start_child(recipe_for(plan, settings, launcher.get()), [&](FramePipe orders) {
+    GuardProcess(plan, settings, std::move(orders), std::move(launcher)).run();
+  });
+  pid_ = child.pid;
+  guard_ = std::move(child.pipe);
 }
 
 Guard::~Guard() {
-  if (pid_ < 0 || !socket_) return;
+  if (pid_ < 0 || !guard_.is_open()) return;
   order(GuardOrder::Kind::Stop);
   if (is_gone_within(pid_, grace_ + kPatienceWithSigkill + kToTakeItsLeave)) return;
   kill(pid_, SIGKILL);
@@ -92,36 +92,24 @@ Guard::~Guard() {
 
 void Guard::wait_for_end() { is_gone_within(std::exchange(pid_, -1), kPatienceWithGuard); }
 
-void Guard::order(GuardOrder::Kind kind, int signal) const {
-  const GuardOrder order{kind, signal};
-  // Orders are few and small: the buffer of the socket cannot fill. A guard that is gone is noticed
-  // by receive().
-  send(socket_.get(), &order, sizeof order, MSG_NOSIGNAL);
+// A guard that is gone is noticed by receive().
+void Guard::order(GuardOrder::Kind kind, int signal) {
+  guard_.push(guard_frame(GuardOrder{kind, signal}));
 }
 
-Guard::Reports Guard::receive() const {
+Guard::Reports Guard::receive() {
   Reports result;
-  std::array<GuardReport, kReportsInOneMessage> batch;
-  static_assert(sizeof batch >= sizeof(GuardReport) + kLongestReportText);
-  for (;;) {
-    const ssize_t size = recv(socket_.get(), batch.data(), sizeof batch, 0);
-    // The guard ended before it had read our last order: its reports are still there.
-    if (size < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
-    if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return result;
-    if (size <= 0) {
-      result.guard_is_gone = true;
-      return result;
+  result.guard_is_gone = !guard_.receive();
+  while (const auto frame = guard_.next()) {
+    std::string_view rest = *frame;
+    const auto report = take_from<GuardReport>(rest);
+    if (has_text(report.kind)) {
+      result.words.push_back({report.kind, std::string(rest)});
+    } else {
+      result.reports.push_back(report);
     }
-    if (has_text(batch[0].kind)) {
-      const auto* const text = reinterpret_cast<const char*>(&batch[1]);
-      const std::size_t length = static_cast<std::size_t>(size) - sizeof(GuardReport);
-      result.words.push_back({batch[0].kind, std::string(text, length)});
-      continue;
-    }
-    const auto count = static_cast<std::size_t>(size) / sizeof(GuardReport);
-    result.reports.insert(result.reports.end(), batch.begin(),
-                          batch.begin() + static_cast<long>(count));
   }
+  return result;
 }
 
 }  // namespace paddle_launch

@@ -11,8 +11,8 @@
 
 #include "launcher/job/job_spec.h"
 #include "launcher/job/plan.h"
+#include "launcher/os/frames.h"
 #include "launcher/os/inherited.h"
-#include "launcher/os/unique_fd.h"
 #include "launcher/run/guard_wire.h"
 
 namespace paddle_launch {
@@ -54,10 +54,10 @@ class Guard {
   // for.
   ~Guard();
 
-  int fd() const { return socket_.get(); }
+  int fd() const { return guard_.fd(); }
   pid_t pid() const { return pid_; }
   std::chrono::milliseconds grace() const { return grace_; }
-  void order(GuardOrder::Kind kind, int signal = 0) const;
+  void order(GuardOrder::Kind kind, int signal = 0);
 
   struct Words {
     GuardReport::Kind kind;
@@ -68,14 +68,14 @@ class Guard {
     std::vector<GuardReport> reports;
     bool guard_is_gone = false;
   };
-  Reports receive() const;
+  Reports receive();
 
   // After its last report the guard only has to be taken in, so that not even a zombie stays. One
   // that hangs while it closes a log is left behind.
   void wait_for_end();
 
  private:
-  UniqueFd socket_;
+  FramePipe guard_;
   pid_t pid_ = -1;  // none: it was taken in
   std::chrono::milliseconds grace_;
 };

@@ -60,11 +60,11 @@ std::string assignment(const EnvVar& variable) { return variable.first + "=" + v
 
 }  // namespace
 
-GuardProcess::GuardProcess(const ProcessPlan& plan, const GuardSettings& settings, UniqueFd socket,
+GuardProcess::GuardProcess(const ProcessPlan& plan, const GuardSettings& settings, FramePipe orders,
                            UniqueFd launcher)
     : plan_(plan),
       settings_(settings),
-      socket_(std::move(socket)),
+      orders_(std::move(orders)),
       launcher_(std::move(launcher)),
       logs_(plan, settings, *this),
       workers_(plan.processes.size()) {
@@ -72,23 +72,8 @@ GuardProcess::GuardProcess(const ProcessPlan& plan, const GuardSettings& setting
 }
 
 void GuardProcess::leave_the_launchers_world() {
-  prctl(PR_SET_NAME, "pl-guard");
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // Every descriptor is copied and closed once for each trainer; the locks on ports are one a
-  // trainer.
-  std::vector<int> kept = {socket_.get(), launcher_.get()};
-  if (plan_.function != nullptr)
-    kept.insert(kept.end(), plan_.function->kept.begin(), plan_.function->kept.end());
-  close_all_but(kept);
-  // A session of its own: no terminal signal and no hang-up reaches the guard or the trainers.
-  if (settings_.own_session) {
-    setsid();
-  } else {
-    setpgid(0, 0);
-  }
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, nullptr);
+  if (!settings_.own_session) setpgid(0, 0);
   sigset_t child;
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
@@ -120,7 +105,7 @@ void GuardProcess::run() {
     if (!any_worker_alive() && !rest_waits()) stop();
     if (freezing_ && (all_suspended() || Clock::now() >= freezing_until_)) {
       freezing_ = false;
-      unsent_.push_back({.kind = GuardReport::Kind::Frozen});
+      report({.kind = GuardReport::Kind::Frozen});
       continue;
     }
     if (phase_ == Phase::Stopping) tell_orphans();
@@ -132,10 +117,10 @@ void GuardProcess::run() {
     wait_for_something();
   }
   if (!settings_.remove_at_end.empty()) unlink(settings_.remove_at_end.c_str());
-  unsent_.push_back({.kind = GuardReport::Kind::Drained});
-  while (launcher_alive_ && !unsent_.empty()) {
+  report({.kind = GuardReport::Kind::Drained});
+  while (launcher_alive_ && orders_.has_backlog()) {
     send_reports();
-    if (!unsent_.empty()) wait_for_something();
+    if (orders_.has_backlog()) wait_for_something();
   }
 }
 
@@ -150,39 +135,32 @@ void GuardProcess::open_for_workers() {
     return stop();
   }
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    unsent_.push_back({.kind = GuardReport::Kind::LogBegins,
-                       .worker = static_cast<std::int32_t>(i),
-                       .log_begins = logs_.begins_at(i)});
+    report({.kind = GuardReport::Kind::LogBegins,
+            .worker = static_cast<std::int32_t>(i),
+            .log_begins = logs_.begins_at(i)});
   }
-  unsent_.push_back({.kind = GuardReport::Kind::Opened});
+  report({.kind = GuardReport::Kind::Opened});
   send_reports();
   goes_on(std::chrono::milliseconds(0));
 }
 
-// Few and short: the buffer of the socket cannot fill.
 void GuardProcess::say(GuardReport::Kind kind, const std::string& text) {
-  GuardReport report{.kind = kind};
-  std::string message(reinterpret_cast<const char*>(&report), sizeof report);
-  message += text.substr(0, kLongestReportText);
-  send(socket_.get(), message.data(), message.size(), MSG_NOSIGNAL);
+  orders_.push(guard_frame(GuardReport{.kind = kind}, text));
 }
 
 // Whoever is told to stop before it has begun does not begin; the rest waits.
 bool GuardProcess::goes_on(std::chrono::milliseconds patience) {
-  std::array<pollfd, 2> watched = {pollfd{socket_.get(), POLLIN, 0},
+  std::array<pollfd, 2> watched = {pollfd{orders_.fd(), POLLIN, 0},
                                    pollfd{launcher_.get(), POLLIN, 0}};
   poll(watched.data(), watched.size(), static_cast<int>(patience.count()));
   if (watched[1].revents != 0) launcher_alive_ = false;
-  GuardOrder order;
-  ssize_t size = 0;
-  while ((size = recv(socket_.get(), &order, sizeof order, MSG_DONTWAIT)) == sizeof order) {
+  for (const GuardOrder& order : receive_orders()) {
     if (order.kind == GuardOrder::Kind::Stop || order.kind == GuardOrder::Kind::Kill) {
       obey(order);
     } else {
       early_orders_.push_back(order);
     }
   }
-  if (size == 0) launcher_alive_ = false;
   if (!launcher_alive_) stop();
   return phase_ == Phase::Running;
 }
@@ -191,7 +169,7 @@ void GuardProcess::start_first() {
   if (phase_ != Phase::Running) return;
   rest_held_back_ = plan_.held_back > 0;
   start_workers(0, workers_.size() - static_cast<std::size_t>(plan_.held_back));
-  if (phase_ == Phase::Running) unsent_.push_back({.kind = GuardReport::Kind::Started});
+  if (phase_ == Phase::Running) report({.kind = GuardReport::Kind::Started});
   for (const GuardOrder& order : std::exchange(early_orders_, {})) obey(order);
 }
 
@@ -253,33 +231,30 @@ bool GuardProcess::start_worker(std::size_t index, const std::vector<std::string
 }
 
 void GuardProcess::report_not_started(std::size_t index, int error, bool exec) {
-  unsent_.push_back({.kind = GuardReport::Kind::NotStarted,
-                     .exec = exec,
-                     .worker = static_cast<std::int32_t>(index),
-                     .error = error});
+  report({.kind = GuardReport::Kind::NotStarted,
+          .exec = exec,
+          .worker = static_cast<std::int32_t>(index),
+          .error = error});
   stop();
 }
 
-void GuardProcess::take_orders() {
-  for (;;) {
-    GuardOrder order;
-    const ssize_t size = recv(socket_.get(), &order, sizeof order, MSG_DONTWAIT);
-    if (size == sizeof order) {
-      obey(order);
-      continue;
-    }
-    if (size == 0) launcher_alive_ = false;
-    return;
+std::vector<GuardOrder> GuardProcess::receive_orders() {
+  if (!orders_.receive()) launcher_alive_ = false;
+  std::vector<GuardOrder> orders;
+  while (const auto frame = orders_.next()) {
+    std::string_view rest = *frame;
+    orders.push_back(take_from<GuardOrder>(rest));
   }
+  return orders;
 }
 
 void GuardProcess::obey(const GuardOrder& order) {
   switch (order.kind) {
     case GuardOrder::Kind::Stop:
-      unsent_.push_back({.kind = GuardReport::Kind::Obeys});
+      report({.kind = GuardReport::Kind::Obeys});
       return stop();
     case GuardOrder::Kind::Kill:
-      unsent_.push_back({.kind = GuardReport::Kind::Obeys});
+      report({.kind = GuardReport::Kind::Obeys});
       deadline_ = Clock::now() + kPatienceWithSigkill;
       phase_ = Phase::Killing;
       prctl(PR_SET_NAME, kStoppingGuard);
@@ -358,9 +333,9 @@ void GuardProcess::kill_all() {
 void GuardProcess::give_up_on_survivors() {
   for (const pid_t pid : children_of_this_process()) {
     const std::size_t index = worker_of(pid);
-    unsent_.push_back({.kind = GuardReport::Kind::Survivor,
-                       .worker = index == kNobody ? -1 : static_cast<std::int32_t>(index),
-                       .pid = pid});
+    report({.kind = GuardReport::Kind::Survivor,
+            .worker = index == kNobody ? -1 : static_cast<std::int32_t>(index),
+            .pid = pid});
   }
 }
 
@@ -419,16 +394,16 @@ bool GuardProcess::ended_by_itself(const Worker& worker, const siginfo_t& info) 
 void GuardProcess::note_exit(std::size_t index, const siginfo_t& info) {
   Worker& worker = workers_[index];
   const bool exited = info.si_code == CLD_EXITED;
-  unsent_.push_back({.kind = GuardReport::Kind::Exited,
-                     .core_dumped = info.si_code == CLD_DUMPED,
-                     .was_told_to_stop = !ended_by_itself(worker, info),
-                     .worker = static_cast<std::int32_t>(index),
-                     .pid = worker.pid,
-                     .code = exited ? info.si_status : 0,
-                     .signal = exited ? 0 : info.si_status,
-                     .log_at_stop = worker.log_at_stop,
-                     .started_ns = nanoseconds(worker.started),
-                     .ended_ns = nanoseconds(Clock::now())});
+  report({.kind = GuardReport::Kind::Exited,
+          .core_dumped = info.si_code == CLD_DUMPED,
+          .was_told_to_stop = !ended_by_itself(worker, info),
+          .worker = static_cast<std::int32_t>(index),
+          .pid = worker.pid,
+          .code = exited ? info.si_status : 0,
+          .signal = exited ? 0 : info.si_status,
+          .log_at_stop = worker.log_at_stop,
+          .started_ns = nanoseconds(worker.started),
+          .ended_ns = nanoseconds(Clock::now())});
   worker.pid = -1;
 }
 
@@ -437,9 +412,9 @@ void GuardProcess::note_stop(std::size_t index, const siginfo_t& info) {
   worker.suspended = info.si_code == CLD_STOPPED;
   const bool at_the_terminal = settings_.lend_terminal && plan_.processes[index].has_stdin;
   if (!worker.suspended || !at_the_terminal) return;
-  unsent_.push_back({.kind = GuardReport::Kind::Suspended,
-                     .worker = static_cast<std::int32_t>(index),
-                     .pid = worker.pid});
+  report({.kind = GuardReport::Kind::Suspended,
+          .worker = static_cast<std::int32_t>(index),
+          .pid = worker.pid});
 }
 
 int GuardProcess::poll_timeout() const {
@@ -449,15 +424,17 @@ int GuardProcess::poll_timeout() const {
 }
 
 void GuardProcess::wait_for_something() {
-  const auto wanted = static_cast<short>(POLLIN | (unsent_.empty() ? 0 : POLLOUT));
+  const auto wanted = static_cast<short>(POLLIN | (orders_.has_backlog() ? POLLOUT : 0));
   std::array<pollfd, 3> watched = {pollfd{children_.get(), POLLIN, 0},
-                                   pollfd{launcher_alive_ ? socket_.get() : -1, wanted, 0},
+                                   pollfd{launcher_alive_ ? orders_.fd() : -1, wanted, 0},
                                    pollfd{launcher_alive_ ? launcher_.get() : -1, POLLIN, 0}};
   poll(watched.data(), watched.size(), poll_timeout());
   signalfd_siginfo ignored{};
   while (read(children_.get(), &ignored, sizeof ignored) == sizeof ignored) {
   }
-  if (watched[1].revents != 0) take_orders();
+  if (watched[1].revents != 0) {
+    for (const GuardOrder& order : receive_orders()) obey(order);
+  }
   if (watched[2].revents != 0) launcher_alive_ = false;
   if (phase_ != Phase::Stopping || Clock::now() < deadline_) return;
   // We overslept by more than the whole grace (a suspended machine): the trainers slept as well.
@@ -472,14 +449,7 @@ void GuardProcess::wait_for_something() {
 }
 
 void GuardProcess::send_reports() {
-  while (!unsent_.empty() && launcher_alive_) {
-    const std::size_t count = std::min(unsent_.size(), kReportsInOneMessage);
-    const ssize_t sent = send(socket_.get(), unsent_.data(), count * sizeof(GuardReport),
-                              MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-    if (sent < 0) launcher_alive_ = false;
-    unsent_.erase(unsent_.begin(), unsent_.begin() + static_cast<long>(count));
-  }
+  if (launcher_alive_ && !orders_.flush()) launcher_alive_ = false;
 }
 
 }  // namespace paddle_launch

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "launcher/job/plan.h"
+#include "launcher/os/frames.h"
 #include "launcher/os/unique_fd.h"
 #include "launcher/run/guard.h"
 #include "launcher/run/guard_logs.h"
@@ -21,7 +22,7 @@ namespace paddle_launch {
 
 class GuardProcess final : OpeningGuard {
  public:
-  GuardProcess(const ProcessPlan& plan, const GuardSettings& settings, UniqueFd socket,
+  GuardProcess(const ProcessPlan& plan, const GuardSettings& settings, FramePipe orders,
                UniqueFd launcher);
   void run();
 
@@ -48,6 +49,7 @@ class GuardProcess final : OpeningGuard {
   void start_workers(std::size_t first, std::size_t end);
   bool start_worker(std::size_t index, const std::vector<std::string>& shared_env);
   StartResult start(std::size_t index, const StartRequest& request) const;
+  void report(const GuardReport& report) { orders_.add(guard_frame(report)); }
   void report_not_started(std::size_t index, int error, bool exec);
 
   bool reap();
@@ -56,7 +58,7 @@ class GuardProcess final : OpeningGuard {
   void note_exit(std::size_t index, const siginfo_t& info);
   void note_stop(std::size_t index, const siginfo_t& info);
 
-  void take_orders();
+  std::vector<GuardOrder> receive_orders();
   void obey(const GuardOrder& order);
   void stop();
   void freeze() const;
@@ -77,8 +79,8 @@ class GuardProcess final : OpeningGuard {
 
   const ProcessPlan& plan_;
   const GuardSettings& settings_;
-  UniqueFd socket_;
-  UniqueFd launcher_;
+  FramePipe orders_;   // and reports
+  UniqueFd launcher_;  // a pidfd; none where the kernel has none
   GuardLogs logs_;
   UniqueFd children_;  // signalfd for SIGCHLD
   UniqueFd null_;      // to read from
@@ -88,7 +90,6 @@ class GuardProcess final : OpeningGuard {
   std::vector<GuardOrder> early_orders_;  // came before the first process was started
   std::vector<Worker> workers_;
   std::vector<pid_t> told_orphans_;
-  std::vector<GuardReport> unsent_;
   Phase phase_ = Phase::Running;
   Clock::time_point deadline_{};  // end of the grace, later of our patience with SIGKILL
   bool launcher_alive_ = true;

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launcher and guard say to each other over their socket pair. Both are the same program on
-// the same machine, so plain structs travel: several reports in one message, or one with a text
-// behind it.
+// What launcher and guard say to each other: frames that hold a GuardOrder or a GuardReport, behind
+// which there may be a text. Both are the same program on the same machine, forked from each other,
+// so the bytes of a plain struct are its packed form.
+//
+//   guard      WaitsFor Warns …   while it opens and locks the logs
+//   guard      LogBegins × n, Opened, then Started once the processes are; or Refused or Failed
+//   launcher   StartRest          the processes that were held back
+//   launcher   Signal Freeze Thaw …            guard: Frozen Suspended
+//   guard      NotStarted Exited …             as it comes
+//   launcher   Stop or Kill       guard: Obeys, then the rest of the Exited
+//   guard      Survivor …, Drained             its last word
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
 
 namespace paddle_launch {
 
-constexpr std::size_t kReportsInOneMessage = 64;
-constexpr std::size_t kLongestReportText = 3000;
 // Whoever is still there then is stuck in the kernel, and is reported as a survivor.
 constexpr std::chrono::seconds kPatienceWithSigkill{30};
 // A guard that takes longer for an answer, or for its end, hangs.
@@ -64,5 +73,19 @@ struct GuardReport {
 };
 
 constexpr bool has_text(GuardReport::Kind kind) { return kind >= GuardReport::Kind::Refused; }
+
+template <class Struct>
+std::string guard_frame(const Struct& what, std::string_view text = {}) {
+  return std::string(reinterpret_cast<const char*>(&what), sizeof what).append(text);
+}
+
+// The text is what is left of the frame.
+template <class Struct>
+Struct take_from(std::string_view& frame) {
+  Struct what;
+  std::memcpy(&what, frame.data(), sizeof what);
+  frame.remove_prefix(sizeof what);
+  return what;
+}
 
 }  // namespace paddle_launch

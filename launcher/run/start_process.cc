@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
+#include <system_error>
 
 #include "launcher/os/child.h"
 
@@ -97,15 +98,20 @@ std::vector<char*> pointers(const std::vector<std::string>& shared,
 StartResult start_function(const StartRequest& request, const OwnFunction& function,
                            const std::function<int()>& call) {
   const pid_t parent = getpid();
-  const pid_t pid = fork();
-  if (pid < 0) return {.pid = -1, .error = errno, .exec = false};
-  if (pid > 0) return {.pid = pid, .error = 0, .exec = false};
-  take_place(request, parent);
-  close_all_but(function.kept);
-  prctl(PR_SET_NAME, function.process_name.c_str());
-  take_environment(request.env);
-  give_back_signals(request);
-  _exit(call());
+  const auto become_function = [&] {
+    take_place(request, parent);
+    close_all_but(function.kept);
+    take_environment(request.env);
+    give_back_signals(request);
+    _exit(call());
+  };
+  try {
+    return {.pid = fork_child({.name = function.process_name.c_str(),
+                               .descriptors = ChildRecipe::Descriptors::All},
+                              become_function)};
+  } catch (const std::system_error& error) {
+    return {.error = error.code().value()};
+  }
 }
 
 StartResult start_process(const StartRequest& request) {

@@ -19,7 +19,7 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/os/frames.h"
+#include "launcher/os/unique_fd.h"
 
 namespace paddle_launch {
 namespace {
@@ -118,16 +118,14 @@ TEST(ForkChild, HasTheDescriptorsOfItsRecipe) {
 }
 
 TEST(StartChild, TalksToTheLauncherAboveTheStandardDescriptors) {
-  Child child = start_child({}, [](UniqueFd socket) {
-    if (socket.get() < 3) _exit(1);
-    FramePipe launcher(std::move(socket));
+  Child child = start_child({}, [](FramePipe launcher) {
+    if (launcher.fd() < 3) _exit(1);
     launcher.push(launcher.wait().value_or("nothing") + " too");
     launcher.push_all();
   });
-  FramePipe pipe(std::move(child.socket));
-  pipe.push("this");
-  EXPECT_EQ(pipe.wait(), "this too");
-  EXPECT_EQ(pipe.wait(), std::nullopt);
+  child.pipe.push("this");
+  EXPECT_EQ(child.pipe.wait(), "this too");
+  EXPECT_EQ(child.pipe.wait(), std::nullopt);
   EXPECT_EQ(status_of(child.pid), 0);
 }
 

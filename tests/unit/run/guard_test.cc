@@ -67,7 +67,7 @@ class HeldBack : public testing::Test {
     const auto report = next();
     return report ? report->kind : Kind::Survivor;
   }
-  void order(GuardOrder::Kind kind) const { guard_->order(kind); }
+  void order(GuardOrder::Kind kind) { guard_->order(kind); }
 
   SmallPod pod_;
   std::optional<Guard> guard_;
@@ -224,7 +224,7 @@ TEST(Guard, TellsATrainerToStopAndItsChildrenOnlyWhenItIsGone) {
 }
 
 // What a guard says of its logs before it starts the first process.
-Guard::Reports first_words(const Guard& guard) {
+Guard::Reports first_words(Guard& guard) {
   wait_for_end_of(guard);
   return guard.receive();
 }
