@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/os/child.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -14,12 +13,12 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstring>
 #include <ctime>
-#include <memory>
+#include <string>
 #include <utility>
 
 #include "launcher/os/check.h"
+#include "launcher/os/files.h"
 
 namespace paddle_launch {
 
@@ -123,20 +122,19 @@ bool close_ranges_between(const std::vector<int>& kept) {
   return syscall(SYS_close_range, from, ~0U, 0) == 0;
 }
 
-// All are collected before the first is closed: one of them is the listing's own.
+// One of them is the listing's own, which is closed by then.
 std::vector<int> open_descriptors() {
   std::vector<int> found;
-  const auto close = [](DIR* open) { closedir(open); };
-  const std::unique_ptr<DIR, decltype(close)> listing(opendir("/proc/self/fd"), close);
-  if (!listing) {
+  const std::vector<std::string> names = names_in("/proc/self/fd");
+  if (names.empty()) {
     const long limit = std::min(sysconf(_SC_OPEN_MAX), kMostTried);
     for (int fd = kFirst; fd < limit; ++fd) found.push_back(fd);
     return found;
   }
-  while (const dirent* entry = readdir(listing.get())) {
-    const char* const end = entry->d_name + std::strlen(entry->d_name);
+  for (const std::string& name : names) {
     int fd = -1;
-    if (std::from_chars(entry->d_name, end, fd).ec == std::errc{}) found.push_back(fd);
+    if (std::from_chars(name.data(), name.data() + name.size(), fd).ec == std::errc{})
+      found.push_back(fd);
   }
   return found;
 }

@@ -30,7 +30,7 @@
 #include "launcher/job/errors.h"
 #include "launcher/os/check.h"
 #include "launcher/os/child.h"
-#include "launcher/os/children.h"
+#include "launcher/os/processes.h"
 #include "launcher/os/clock.h"
 #include "launcher/run/log_directory.h"
 #include "launcher/run/start_process.h"

@@ -16,7 +16,7 @@
 
 #include "launcher/job/errors.h"
 #include "launcher/os/files.h"
-#include "launcher/os/other_process.h"
+#include "launcher/os/processes.h"
 #include "launcher/os/side_process.h"
 #include "launcher/os/unique_fd.h"
 

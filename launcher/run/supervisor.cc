@@ -9,7 +9,7 @@
 #include <exception>
 #include <utility>
 
-#include "launcher/os/children.h"
+#include "launcher/os/processes.h"
 #include "launcher/os/clock.h"
 
 namespace paddle_launch {

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "launcher/os/files.h"
-#include "launcher/os/other_process.h"
+#include "launcher/os/processes.h"
 #include "launcher/text/lists.h"
 
 namespace paddle_launch {

@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include "launcher/os/children.h"
+#include "launcher/os/processes.h"
 #include "launcher/text/ipv4.h"
 
 namespace paddle_launch {

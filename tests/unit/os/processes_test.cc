@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/os/children.h"
+#include "launcher/os/processes.h"
 
 #include <sys/prctl.h>
 #include <sys/wait.h>

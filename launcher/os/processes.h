@@ -1,14 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// The children of this process, adopted orphans included. A child that has not been waited for
-// keeps its process id, so signalling one found here can never hit a stranger.
+// What /proc tells about processes of this machine: our children, adopted orphans included, and
+// others, for words that name them. A child that has not been waited for keeps its process id, so
+// signalling one found here can never hit a stranger.
 #pragma once
 
 #include <sys/types.h>
 
 #include <chrono>
+#include <ctime>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace paddle_launch {
+
+struct OtherProcess {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  std::string name{};     // as the kernel shows it, 15 bytes at most
+  std::string command{};  // as shown_command() has it
+  std::time_t since = 0;
+};
+
+// None where there is no such process, or where it may not be looked at.
+std::optional<OtherProcess> look_at_process(pid_t pid);
+
+// The command as typed, without the folder of its program, of the bytes of /proc/PID/cmdline. It
+// goes to a terminal, so control bytes are taken out, and cut where it is long.
+std::string shown_command(std::string command);
 
 std::vector<pid_t> children_of_this_process();
 std::vector<pid_t> children_of(pid_t parent);
