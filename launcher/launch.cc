@@ -18,7 +18,6 @@
 #include "launcher/launch_failure.h"
 #include "launcher/nccl/id_keeper.h"
 #include "launcher/os/event_loop.h"
-#include "launcher/os/inherited.h"
 #include "launcher/os/signals.h"
 #include "launcher/plan/nccl_env.h"
 #include "launcher/plan/pod_plan.h"

@@ -22,6 +22,20 @@ bool is_ignored(int signal) {
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
+Inherited what_was_inherited() {
+  Inherited found{.ignores_sigchld = is_ignored(SIGCHLD)};
+  check(sigprocmask(SIG_SETMASK, nullptr, &found.mask), "sigprocmask");
+  if (getrlimit(RLIMIT_NOFILE, &found.open_files) != 0) found.open_files = {};
+  return found;
+}
+
+void raise_open_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 SignalWatch::SignalWatch(std::initializer_list<int> signals) {
   sigset_t wanted;
   sigemptyset(&wanted);

@@ -1,16 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launcher's signals as a descriptor. A signal that was ignored when we were started stays
-// ignored (nohup, background jobs), in us and in every trainer.
+// The launcher's signals as a descriptor, and what it owes to the trainers: whoever started the
+// launcher left it a mask, limits and ignored signals. It changes them for itself; a trainer is to
+// find them as they were. A signal that was ignored when we were started stays ignored (nohup,
+// background jobs), in us and in every trainer.
 #pragma once
+
+#include <sys/resource.h>
 
 #include <csignal>
 #include <initializer_list>
 #include <optional>
 
-#include "launcher/os/inherited.h"
 #include "launcher/os/unique_fd.h"
 
 namespace paddle_launch {
+
+struct Inherited {
+  sigset_t mask{};               // blocked signals
+  bool ignores_sigchld = false;  // the kernel would throw away how children ended
+  rlimit open_files{};           // all zero: not known, and left as it is
+};
+
+// Before anything of it is changed.
+Inherited what_was_inherited();
+
+// Port locks, logs and sockets of large pods need more descriptors than the usual soft limit
+// allows.
+void raise_open_files();
 
 // What a person, a terminal or a scheduler sends to end a process.
 constexpr bool asks_to_end(int signal) {

@@ -12,7 +12,7 @@
 #include "launcher/job/job_spec.h"
 #include "launcher/job/plan.h"
 #include "launcher/os/frames.h"
-#include "launcher/os/inherited.h"
+#include "launcher/os/signals.h"
 #include "launcher/run/guard_wire.h"
 
 namespace paddle_launch {

@@ -16,7 +16,6 @@
 #include "launcher/job/job_spec.h"
 #include "launcher/job/plan.h"
 #include "launcher/os/event_loop.h"
-#include "launcher/os/inherited.h"
 #include "launcher/os/signals.h"
 #include "launcher/run/conductor.h"
 #include "launcher/run/console.h"

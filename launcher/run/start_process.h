@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "launcher/job/start_method.h"
-#include "launcher/os/inherited.h"
+#include "launcher/os/signals.h"
 
 namespace paddle_launch {
 

@@ -6,7 +6,6 @@
 #include "launcher/job/environment.h"
 #include "launcher/job/job_spec.h"
 #include "launcher/os/event_loop.h"
-#include "launcher/os/inherited.h"
 #include "launcher/os/signals.h"
 #include "launcher/site/machine.h"
 

@@ -11,7 +11,7 @@
 
 #include "launcher/job/errors.h"
 #include "launcher/os/files.h"
-#include "launcher/os/inherited.h"
+#include "launcher/os/signals.h"
 #include "launcher/os/side_process.h"
 #include "launcher/site/choose_cards.h"
 #include "launcher/site/find_program.h"
