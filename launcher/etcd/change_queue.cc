@@ -21,12 +21,8 @@ constexpr std::chrono::milliseconds kShortestTry{200};
 }  // namespace
 
 ChangeQueue::ChangeQueue(EtcdClient& client, Lease& pod, Lease& job, std::string prefix,
-                         ChangeEvents events)
-    : client_(client),
-      pod_(pod),
-      job_(job),
-      prefix_(std::move(prefix)),
-      events_(std::move(events)) {}
+                         KeeperEvents& events)
+    : client_(client), pod_(pod), job_(job), prefix_(std::move(prefix)), events_(events) {}
 
 void ChangeQueue::add(EtcdChange change) {
   waiting_.emplace_back(
@@ -83,7 +79,7 @@ void ChangeQueue::take(const EtcdReply& reply) {
   }
   if (!reply.is_fine) {
     finish({.problem = reply.problem});
-    if (reply.is_unreachable) events_.silence();
+    if (reply.is_unreachable) events_.on_silence();
     return;
   }
   const auto held = read_txn(reply.body);
@@ -98,7 +94,7 @@ void ChangeQueue::find_the_lost_lease() {
 
 void ChangeQueue::finish(const EtcdAnswer& answer) {
   is_busy_ = false;
-  events_.answered(answer);
+  events_.on_answer(answer);
 }
 
 }  // namespace paddle_launch

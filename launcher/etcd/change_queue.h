@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes and adoptions of the job's lease, one after the other, each with the leases it needs.
+// Changes and adoptions of the job's lease, one after the other, each with the leases it needs: the
+// oldest waits until its leases are granted, is sent once, and is answered. Where the server says
+// that a lease is gone, the queue asks which one, has it made anew, and tries a second time.
 #pragma once
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <string>
 #include <variant>
 
@@ -13,14 +14,9 @@
 
 namespace paddle_launch {
 
-struct ChangeEvents {
-  std::function<void(const EtcdAnswer&)> answered;
-  std::function<void()> silence;  // no server took a change
-};
-
 class ChangeQueue {
  public:
-  ChangeQueue(EtcdClient& client, Lease& pod, Lease& job, std::string prefix, ChangeEvents events);
+  ChangeQueue(EtcdClient& client, Lease& pod, Lease& job, std::string prefix, KeeperEvents& events);
 
   void add(EtcdChange change);
   void add_adoption(std::int64_t lease) { waiting_.emplace_back(lease); }
@@ -51,7 +47,7 @@ class ChangeQueue {
   Lease& pod_;
   Lease& job_;
   std::string prefix_;
-  ChangeEvents events_;
+  KeeperEvents& events_;
   std::deque<std::variant<Pending, std::int64_t>> waiting_;
   bool is_busy_ = false;
   bool is_stopped_ = false;

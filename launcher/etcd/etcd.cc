@@ -41,9 +41,9 @@ EtcdProblem about_this_node(std::string text) {
 }  // namespace
 
 Etcd::Etcd(EventLoop& loop, const EtcdSpec& spec, const std::string& prefix,
-           std::chrono::seconds ttl, EtcdEvents events)
+           std::chrono::seconds ttl, EtcdEvents& events)
     : loop_(loop),
-      events_(std::move(events)),
+      events_(events),
       orders_{.spec = spec, .prefix = prefix, .ttl = ttl},
       rest_(loop),
       refusal_(loop),
@@ -131,7 +131,7 @@ void Etcd::take(const std::string& frame) {
       if (const auto problem = unpack_connection(fields)) tell_connection(*problem);
       break;
     case EtcdWord::Entries:
-      if (const auto entries = unpack_entries(fields)) events_.changed(*entries);
+      if (const auto entries = unpack_entries(fields)) events_.on_entries(*entries);
       break;
     case EtcdWord::Leases:
       if (const auto held = unpack_leases(fields)) orders_.held = *held;
@@ -151,7 +151,7 @@ void Etcd::take(const std::string& frame) {
 void Etcd::tell_connection(const EtcdProblem& problem) {
   if (problem_ == problem) return;
   problem_ = problem;
-  events_.connection(problem);
+  events_.on_connection(problem);
 }
 
 void Etcd::explain_the_end() {

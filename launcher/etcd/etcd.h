@@ -80,11 +80,15 @@ struct EtcdAnswer {
   std::string problem{};
 };
 
-struct EtcdEvents {
+class EtcdEvents {
+ public:
   // All keys of the prefix, whenever one of them changed and once at the start.
-  std::function<void(const std::vector<EtcdEntry>&)> changed;
-  // Told when it changes, and once at the start.
-  std::function<void(const EtcdProblem& problem)> connection;
+  virtual void on_entries(const std::vector<EtcdEntry>& entries) = 0;
+  // When it changes, and once at the start.
+  virtual void on_connection(const EtcdProblem& problem) = 0;
+
+ protected:
+  ~EtcdEvents() = default;
 };
 
 inline constexpr std::chrono::seconds kToFindTheServer{10};
@@ -95,7 +99,7 @@ class Etcd {
   // `prefix` ends with a slash. Returns at once. Throws std::system_error when no process could be
   // made.
   Etcd(EventLoop& loop, const EtcdSpec& spec, const std::string& prefix, std::chrono::seconds ttl,
-       EtcdEvents events);
+       EtcdEvents& events);
   Etcd(const Etcd&) = delete;
   Etcd& operator=(const Etcd&) = delete;
   // As close(), without waiting.
@@ -132,7 +136,7 @@ class Etcd {
   void let_go();
 
   EventLoop& loop_;
-  EtcdEvents events_;
+  EtcdEvents& events_;
   KeeperOrders orders_;
   pid_t pid_ = -1;  // -1: there is none now
   FramePipe keeper_;

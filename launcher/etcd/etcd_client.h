@@ -41,6 +41,20 @@ struct EtcdReply {
   std::string problem{};  // with the address
 };
 
+// Who hears what the parts of a keeper (leases, watch, changes) find out.
+class KeeperEvents {
+ public:
+  virtual void on_lease() = 0;    // a lease has another id or owner
+  virtual void on_silence() = 0;  // no server took a change or a sign of life
+  virtual void on_entries() = 0;  // a key has changed; and once after the first look
+  // When it changes, and once at the start; empty: the server answers.
+  virtual void on_connection(const EtcdProblem& problem) = 0;
+  virtual void on_answer(const EtcdAnswer& answer) = 0;  // to the oldest change
+
+ protected:
+  ~KeeperEvents() = default;
+};
+
 class EtcdClient {
  public:
   using Done = std::function<void(const EtcdReply&)>;

@@ -32,32 +32,30 @@ EtcdKeeper::EtcdKeeper(FramePipe& launcher, const KeeperOrders& orders)
     : launcher_(launcher),
       http_(orders.spec),
       client_(http_, orders.spec, orders.prefix),
-      pod_(client_, orders.ttl, lease_events()),
-      job_(client_, orders.ttl, lease_events()),
-      watch_(client_, orders.prefix,
-             {.changed = [this] { has_news_ = true; },
-              .connection =
-                  [this](const EtcdProblem& problem) {
-                    launcher_.push(pack_connection(problem));
-                    if (!problem.empty()) return;
-                    pod_.ask_soon();
-                    job_.ask_soon();
-                  }}),
-      changes_(
-          client_, pod_, job_, orders.prefix,
-          {.answered = [this](const EtcdAnswer& answer) { launcher_.push(pack_answer(answer)); },
-           .silence = [this] { watch_.look_again(); }}) {
+      pod_(client_, orders.ttl, *this),
+      job_(client_, orders.ttl, *this),
+      watch_(client_, orders.prefix, *this),
+      changes_(client_, pod_, job_, orders.prefix, *this) {
   if (orders.held.pod != 0) pod_.hold(orders.held.pod, true);
   if (orders.held.job != 0) job_.hold(orders.held.job, orders.held.job_is_ours);
 }
 
-LeaseEvents EtcdKeeper::lease_events() {
-  return {.changed = [this] { tell_leases(); }, .silence = [this] { watch_.look_again(); }};
-}
-
-void EtcdKeeper::tell_leases() {
+void EtcdKeeper::on_lease() {
   launcher_.push(pack_leases({.pod = pod_.id(), .job = job_.id(), .job_is_ours = job_.is_ours()}));
 }
+
+void EtcdKeeper::on_silence() { watch_.look_again(); }
+
+void EtcdKeeper::on_entries() { has_news_ = true; }
+
+void EtcdKeeper::on_connection(const EtcdProblem& problem) {
+  launcher_.push(pack_connection(problem));
+  if (!problem.empty()) return;
+  pod_.ask_soon();
+  job_.ask_soon();
+}
+
+void EtcdKeeper::on_answer(const EtcdAnswer& answer) { launcher_.push(pack_answer(answer)); }
 
 // A launcher that does not read for a while gets the newest picture only.
 void EtcdKeeper::tell_entries() {

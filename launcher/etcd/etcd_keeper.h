@@ -18,7 +18,7 @@
 
 namespace paddle_launch {
 
-class EtcdKeeper {
+class EtcdKeeper final : KeeperEvents {
  public:
   // Throws std::runtime_error where there is no libcurl.
   EtcdKeeper(FramePipe& launcher, const KeeperOrders& orders);
@@ -37,11 +37,15 @@ class EtcdKeeper {
     int open = 0;            // answers that are still to come
   };
 
-  LeaseEvents lease_events();
+  void on_lease() override;
+  void on_silence() override;
+  void on_entries() override;
+  void on_connection(const EtcdProblem& problem) override;
+  void on_answer(const EtcdAnswer& answer) override;
+
   void listen();
   void take(const std::string& frame);
   void tell_entries();
-  void tell_leases();
   void end_within(std::chrono::milliseconds budget, bool job_too, bool with_changes);
   bool is_over(Moment now);
   void give_back();

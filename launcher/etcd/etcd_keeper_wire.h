@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the launcher and its etcd keeper say to each other. A frame is one letter and the fields.
+//
+//   keeper     Connection, Entries   once at the start, and whenever they change
+//   launcher   Change                keeper: one Answer to each, in their order
+//   launcher   Adopt                 from now on the job's lease is another one
+//   keeper     Leases                which it holds, for the keeper after it
+//   launcher   Close, or its death   keeper: finishes changes, gives leases back, ends
+//
+// docs/decisions/0026.
 #pragma once
 
 #include <chrono>

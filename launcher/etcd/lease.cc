@@ -20,14 +20,14 @@ milliseconds between_beats(std::chrono::seconds ttl) {
 
 }  // namespace
 
-Lease::Lease(EtcdClient& client, std::chrono::seconds ttl, LeaseEvents events)
-    : client_(client), ttl_(ttl), events_(std::move(events)) {}
+Lease::Lease(EtcdClient& client, std::chrono::seconds ttl, KeeperEvents& events)
+    : client_(client), ttl_(ttl), events_(events) {}
 
 void Lease::set(std::int64_t id, bool is_ours) {
   if (id == id_ && is_ours == is_ours_) return;
   id_ = id;
   is_ours_ = is_ours;
-  events_.changed();
+  events_.on_lease();
 }
 
 void Lease::hold(std::int64_t id, bool is_ours) {
@@ -78,7 +78,7 @@ void Lease::take_beat(std::int64_t id, const EtcdReply& reply) {
   next_beat_ = steady_clock::now() + between_beats(ttl_);
   if (ttl) return;
   next_beat_ = std::min(next_beat_, steady_clock::now() + kBetweenTries);
-  if (reply.is_unreachable) events_.silence();
+  if (reply.is_unreachable) events_.on_silence();
 }
 
 void Lease::revoke(Moment deadline, std::function<void()> done) {

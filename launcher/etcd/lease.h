@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lease, made when it is first needed and kept alive.
+// One lease: none at first; made when a put first needs it, or adopted from a key of the job; asked
+// for every third of its time, which keeps it alive; none again when the server has lost it, when
+// it is forgotten, or given back. Without an answer it is asked for every second, and the watch is
+// told of the silence.
 #pragma once
 
 #include <chrono>
@@ -11,15 +14,9 @@
 
 namespace paddle_launch {
 
-struct LeaseEvents {
-  std::function<void()> changed;  // id() or is_ours()
-  // No server took the sign of life.
-  std::function<void()> silence;
-};
-
 class Lease {
  public:
-  Lease(EtcdClient& client, std::chrono::seconds ttl, LeaseEvents events);
+  Lease(EtcdClient& client, std::chrono::seconds ttl, KeeperEvents& events);
 
   std::int64_t id() const { return id_; }  // 0: none
   bool is_ours() const { return is_ours_; }
@@ -47,7 +44,7 @@ class Lease {
 
   EtcdClient& client_;
   std::chrono::seconds ttl_;
-  LeaseEvents events_;
+  KeeperEvents& events_;
   std::int64_t id_ = 0;
   bool is_ours_ = false;
   bool is_asking_ = false;

@@ -16,10 +16,10 @@ constexpr std::size_t kLongestLine = std::size_t{64} << 20U;
 
 }  // namespace
 
-PrefixWatch::PrefixWatch(EtcdClient& client, std::string prefix, PrefixEvents events)
+PrefixWatch::PrefixWatch(EtcdClient& client, std::string prefix, KeeperEvents& events)
     : client_(client),
       prefix_(std::move(prefix)),
-      events_(std::move(events)),
+      events_(events),
       next_look_(steady_clock::now()) {}
 
 std::vector<EtcdEntry> PrefixWatch::entries() const {
@@ -32,7 +32,7 @@ std::vector<EtcdEntry> PrefixWatch::entries() const {
 void PrefixWatch::tell_connection(const EtcdProblem& problem) {
   if (problem_ == problem) return;
   problem_ = problem;
-  events_.connection(problem);
+  events_.on_connection(problem);
 }
 
 Moment PrefixWatch::due() const { return is_looking_ ? Moment::max() : next_look_; }
@@ -91,7 +91,7 @@ void PrefixWatch::take_picture(const RangeAnswer& range) {
   for (const EtcdEntry& entry : range.entries) seen.insert_or_assign(entry.key, entry);
   if (std::exchange(has_picture_, true) && seen == picture_) return;
   picture_ = std::move(seen);
-  events_.changed();
+  events_.on_entries();
 }
 
 void PrefixWatch::open_stream(std::int64_t from_revision) {
@@ -138,7 +138,7 @@ void PrefixWatch::apply(const std::vector<WatchEvent>& events) {
       picture_.insert_or_assign(entry.key, entry);
     }
   }
-  events_.changed();
+  events_.on_entries();
 }
 
 }  // namespace paddle_launch

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The picture of all keys of a prefix: looks at them, watches them from there on, and looks again
 // whenever the server might have been lost. Whether the server answers is judged here alone.
+//
+//   looking    one range request is under way; its answer is the picture
+//   watching   a stream tells what changes; when it does not begin in time, when it ends, or when
+//              no server took another request, looking begins again, but not twice in a second
+//   stopped    for good
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,15 +19,9 @@
 
 namespace paddle_launch {
 
-struct PrefixEvents {
-  std::function<void()> changed;  // entries(); and once after the first look
-  // Told when it changes, and once at the start; empty: the server answers.
-  std::function<void(const EtcdProblem& problem)> connection;
-};
-
 class PrefixWatch {
  public:
-  PrefixWatch(EtcdClient& client, std::string prefix, PrefixEvents events);
+  PrefixWatch(EtcdClient& client, std::string prefix, KeeperEvents& events);
 
   std::vector<EtcdEntry> entries() const;
 
@@ -47,7 +45,7 @@ class PrefixWatch {
 
   EtcdClient& client_;
   std::string prefix_;
-  PrefixEvents events_;
+  KeeperEvents& events_;
   std::map<std::string, EtcdEntry> picture_;
   bool has_picture_ = false;
   std::optional<EtcdProblem> problem_;  // nothing: not known yet

@@ -25,17 +25,10 @@ namespace {
 constexpr std::chrono::seconds kToStop{120};
 
 // One visit: reads the job's book, and writes into it.
-class Visit {
+class Visit final : EtcdEvents {
  public:
   explicit Visit(const JobOrder& order)
-      : order_(order),
-        etcd_(loop_, order.etcd, prefix_of(order.job_id), kToStop,
-              {.changed =
-                   [this](const auto& entries) {
-                     book_ = read_book(entries);
-                     was_read_ = true;
-                   },
-               .connection = [this](const EtcdProblem& problem) { problem_ = problem; }}) {}
+      : order_(order), etcd_(loop_, order.etcd, prefix_of(order.job_id), kToStop, *this) {}
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
   ~Visit() { etcd_.close(false, kToLeaveTheServer); }
@@ -73,6 +66,12 @@ class Visit {
   }
 
  private:
+  void on_entries(const std::vector<EtcdEntry>& entries) override {
+    book_ = read_book(entries);
+    was_read_ = true;
+  }
+  void on_connection(const EtcdProblem& problem) override { problem_ = problem; }
+
   const JobOrder& order_;
   JobBook book_;
   bool was_read_ = false;

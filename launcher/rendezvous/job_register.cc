@@ -26,10 +26,8 @@ constexpr std::chrono::milliseconds kBetweenTries{500};
 
 JobRegister::JobRegister(EventLoop& loop, RegisterSettings settings)
     : loop_(loop), settings_(std::move(settings)), silent_(loop), again_(loop) {
-  etcd_.emplace(
-      loop, settings_.spec.etcd, prefix_of(settings_.job_id), settings_.spec.ttl,
-      EtcdEvents{.changed = [this](const auto& entries) { take(entries); },
-                 .connection = [this](const EtcdProblem& problem) { take_connection(problem); }});
+  etcd_.emplace(loop, settings_.spec.etcd, prefix_of(settings_.job_id), settings_.spec.ttl,
+                static_cast<EtcdEvents&>(*this));
 }
 
 void JobRegister::open(const std::string& host, int port) {
@@ -49,7 +47,7 @@ void JobRegister::wait_until(const std::function<bool()>& is_so,
   run_until(loop_, deadline, is_so);
 }
 
-void JobRegister::take(const std::vector<EtcdEntry>& entries) {
+void JobRegister::on_entries(const std::vector<EtcdEntry>& entries) {
   const JobBook before = std::exchange(book_, read_book(entries));
   was_read_ = true;
   if (belongs_) restore(before);
@@ -70,7 +68,7 @@ void JobRegister::warn(const std::string& line) const {
   if (warning_) warning_(line);
 }
 
-void JobRegister::take_connection(const EtcdProblem& problem) {
+void JobRegister::on_connection(const EtcdProblem& problem) {
   problem_ = problem;
   if (problem_.empty()) {
     silent_.stop();

@@ -26,7 +26,7 @@ struct RegisterSettings {
   bool has_token = false;  // no secret goes into etcd
 };
 
-class JobRegister {
+class JobRegister final : EtcdEvents {
  public:
   JobRegister(EventLoop& loop, RegisterSettings settings);
 
@@ -74,8 +74,8 @@ class JobRegister {
   void leave(bool job_is_over);
 
  private:
-  void take(const std::vector<EtcdEntry>& entries);
-  void take_connection(const EtcdProblem& problem);
+  void on_entries(const std::vector<EtcdEntry>& entries) override;
+  void on_connection(const EtcdProblem& problem) override;
   void warn(const std::string& line) const;
   void restore(const JobBook& before);
   void expel_predecessors();

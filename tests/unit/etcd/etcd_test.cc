@@ -131,21 +131,27 @@ TEST_F(EtcdTest, AChangeThatTheServerRefusesIsAProblemInItsOwnWords) {
   EXPECT_EQ(one.problems, std::vector<std::string>{""});
 }
 
-TEST_F(EtcdTest, ACallbackThatEndsTheWaitLosesNothingOfWhatCameWithIt) {
-  EventLoop loop;
+struct EndsTheWaitWhenConnected final : EtcdEvents {
+  explicit EndsTheWaitWhenConnected(EventLoop& of) : loop(of) {}
+  void on_entries(const std::vector<EtcdEntry>&) override { ++pictures; }
+  void on_connection(const EtcdProblem&) override {
+    is_connected = true;
+    loop.end_wait(std::make_exception_ptr(std::runtime_error("refused")));
+  }
+
+  EventLoop& loop;
   int pictures = 0;
   bool is_connected = false;
-  Etcd etcd(loop, spec(), prefix(), seconds(60),
-            {.changed = [&](const auto&) { ++pictures; },
-             .connection =
-                 [&](const EtcdProblem&) {
-                   is_connected = true;
-                   loop.end_wait(std::make_exception_ptr(std::runtime_error("refused")));
-                 }});
+};
+
+TEST_F(EtcdTest, ACallbackThatEndsTheWaitLosesNothingOfWhatCameWithIt) {
+  EventLoop loop;
+  EndsTheWaitWhenConnected events(loop);
+  Etcd etcd(loop, spec(), prefix(), seconds(60), events);
   EXPECT_THROW(loop.run_until([] { return false; }), std::runtime_error);
-  EXPECT_TRUE(is_connected);
-  loop.run_until([&] { return pictures > 0; });
-  EXPECT_EQ(pictures, 1);
+  EXPECT_TRUE(events.is_connected);
+  loop.run_until([&] { return events.pictures > 0; });
+  EXPECT_EQ(events.pictures, 1);
 }
 
 TEST_F(EtcdTest, NeitherAProxyNorTheLaunchersDescriptorsReachTheKeeperNorLibcurlTheLauncher) {

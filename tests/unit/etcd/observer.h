@@ -16,19 +16,11 @@ namespace paddle_launch {
 // Not a measure of anything: machines may be busy.
 inline constexpr std::chrono::seconds kLong{30};
 
-class Observer {
+class Observer final : EtcdEvents {
  public:
   explicit Observer(const EtcdSpec& spec, const std::string& prefix = "/test/",
                     std::chrono::seconds ttl = std::chrono::seconds(60))
-      : etcd(std::in_place, loop, spec, prefix, ttl,
-             EtcdEvents{
-                 .changed =
-                     [this](const std::vector<EtcdEntry>& all) {
-                       entries = all;
-                       ++pictures;
-                     },
-                 .connection =
-                     [this](const EtcdProblem& problem) { problems.push_back(problem.text); }}) {}
+      : etcd(std::in_place, loop, spec, prefix, ttl, static_cast<EtcdEvents&>(*this)) {}
 
   bool wait_until(const std::function<bool()>& is_so, std::chrono::milliseconds patience = kLong) {
     return run_until(loop, patience, is_so);
@@ -74,6 +66,13 @@ class Observer {
   int pictures = 0;
   std::vector<std::string> problems;
   std::optional<Etcd> etcd;
+
+ private:
+  void on_entries(const std::vector<EtcdEntry>& all) override {
+    entries = all;
+    ++pictures;
+  }
+  void on_connection(const EtcdProblem& problem) override { problems.push_back(problem.text); }
 };
 
 }  // namespace paddle_launch
