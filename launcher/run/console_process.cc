@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// One turn of the console: messages of the launcher, then an order if one has come, then some of
+// each followed log, then sleep: 5 ms while bytes come, 20 ms while a log is quiet but not watched
+// yet, without end once inotify watches it. Writing to stdout may wait for its reader for ever;
+// while it does, messages are still read, so the launcher's own lines go on. docs/architecture.md,
+// "The processes".
 #include "launcher/run/console_process.h"
 
 #include <fcntl.h>

@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // The guard's life: it opens the logs (guard_logs), starts the processes, and then waits for their
-// ends, for orders and for the launcher's own end, in this order of phases:
+// ends, for orders and for the launcher's own end. Its three phases, and what happens in each:
 //
-//   Running   until an order, the launcher's end, a process that cannot be started, or the last
-//             worker's end
-//   Stopping  SIGTERM went to each worker, and goes to whatever is left behind; until the grace
-//             is over or no child is left
-//   Killing   SIGKILL to all, again and again; until wait() says that no child is left, or for 30 s
+//                        Running               Stopping              Killing
+//   Stop, launcher gone, SIGTERM to each       -                     -
+//   or cannot start one  worker; Stopping
+//   Kill                 Killing               Killing               30 s anew
+//   a worker ends        reported; the last    reported              reported
+//                        one: as Stop
+//   an orphan is seen    -                     SIGTERM, once         SIGKILL
+//   StartRest            they are started      too late              too late
+//   Signal, Freeze, Thaw to each living worker in every phase
+//   the grace is over    -                     Killing               -
+//   every 2 ms           -                     -                     SIGKILL to all that is left
+//   no child is left     the end, unless some  the end               the end
+//                        are still held back
+//   30 s are over        -                     -                     survivors are reported; the
+//   end
 //
-// docs/architecture.md, "How stopping works".
+// "No child is left" is what wait() says, never a scan. docs/architecture.md, "How stopping works".
 #include "launcher/run/guard_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,8 +39,8 @@
 #include "launcher/job/errors.h"
 #include "launcher/os/check.h"
 #include "launcher/os/child.h"
-#include "launcher/os/processes.h"
 #include "launcher/os/clock.h"
+#include "launcher/os/processes.h"
 #include "launcher/run/log_directory.h"
 #include "launcher/run/start_process.h"
 
