@@ -10,7 +10,6 @@
 #include "launcher/etcd/change_queue.h"
 #include "launcher/etcd/etcd.h"
 #include "launcher/etcd/etcd_client.h"
-#include "launcher/etcd/etcd_keeper_wire.h"
 #include "launcher/etcd/http.h"
 #include "launcher/etcd/lease.h"
 #include "launcher/etcd/prefix_watch.h"

@@ -13,7 +13,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>

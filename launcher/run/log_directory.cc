@@ -19,6 +19,7 @@
 #include "launcher/os/processes.h"
 #include "launcher/os/side_process.h"
 #include "launcher/os/unique_fd.h"
+#include "launcher/text/wire.h"
 
 namespace paddle_launch {
 namespace {
@@ -50,30 +51,27 @@ bool append_line(const std::string& path, const std::string& line) {
   return file && write_all(file.get(), ends_unfinished(file.get()) ? "\n" + line : line);
 }
 
-// What the side process hands back: for each log "<time> <from> <size>\n<bytes>", or "-\n" where it
-// cannot be read.
-std::string packed_end(const std::string& path) {
+// What the side process hands back of each log: 0 where it cannot be read, or 1 and its end.
+void pack_end(WireWriter& out, const std::string& path) {
   const UniqueFd file = open_to_follow(path);
   struct stat status {};
-  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return "-\n";
+  if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return out.byte(0);
   const off_t from = std::max<off_t>(0, status.st_size - kTailBytes);
   std::string text(static_cast<std::size_t>(status.st_size - from), '\0');
   const ssize_t count = pread(file.get(), text.data(), text.size(), from);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  const std::int64_t written = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec;
-  return fmt::format("{} {} {}\n", written, from, text.size()) + text;
+  out.byte(1);
+  out.signed_varint(status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec);
+  out.signed_varint(from);
+  out.text(text);
 }
 
-std::optional<LogEnd> unpack_end(std::string_view& packed) {
-  const std::size_t line_end = packed.find('\n');
-  const std::string head(packed.substr(0, line_end));
-  packed.remove_prefix(line_end + 1);
+std::optional<LogEnd> unpack_end(WireReader& in) {
+  if (in.byte() == 0) return std::nullopt;
   LogEnd end;
-  std::size_t size = 0;
-  if (std::sscanf(head.c_str(), "%ld %ld %zu", &end.written_ns, &end.from, &size) != 3)
-    return std::nullopt;
-  end.bytes = packed.substr(0, size);
-  packed.remove_prefix(size);
+  end.written_ns = in.signed_varint();
+  end.from = in.signed_varint();
+  end.bytes = in.text(in.left());
   return end;
 }
 
@@ -123,13 +121,13 @@ UniqueFd open_to_follow(const std::string& path) {
 std::vector<std::optional<LogEnd>> read_log_ends(const std::vector<std::string>& paths,
                                                  std::chrono::milliseconds patience) {
   const std::optional<std::string> packed = run_aside(patience, [&paths] {
-    std::string all;
-    for (const std::string& path : paths) all += packed_end(path);
-    return all;
+    WireWriter all;
+    for (const std::string& path : paths) pack_end(all, path);
+    return all.take();
   });
   std::vector<std::optional<LogEnd>> ends;
-  std::string_view rest = packed ? std::string_view(*packed) : std::string_view();
-  while (!rest.empty()) ends.push_back(unpack_end(rest));
+  WireReader in(packed ? std::string_view(*packed) : std::string_view());
+  while (in.left() > 0) ends.push_back(unpack_end(in));
   return ends;
 }
 
