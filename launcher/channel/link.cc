@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -18,7 +17,6 @@ namespace {
 constexpr std::chrono::seconds kGreetingTime{10};
 constexpr std::chrono::seconds kTimeToAcknowledge{3};
 constexpr std::size_t kReadAtOnce = 64 * 1024;
-constexpr std::size_t kPiecesAtOnce = 8;
 
 bool is_not_yet(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 
@@ -158,27 +156,13 @@ void Link::send_frame(std::string_view frame) {
   if (!write_watched_ && !reading_) write();
 }
 
-// Several frames in one segment: a proof, a clock and an offer need not be three.
-ssize_t Link::write_some() {
-  std::array<iovec, kPiecesAtOnce> parts{};
-  msghdr header{};
-  header.msg_iov = parts.data();
-  for (const std::string_view piece : outgoing_.front(parts.size())) {
-    // The kernel only reads it; its interface is older than const.
-    parts.at(header.msg_iovlen++) = {const_cast<char*>(piece.data()), piece.size()};
-  }
-  return sendmsg(socket_.get(), &header, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 // What cannot be written because the other side is gone is noticed by read(), never here: nobody
 // who sends has to expect that the link dies under them.
 void Link::write() {
-  while (!outgoing_.empty()) {
-    const ssize_t size = write_some();
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && is_not_yet(errno)) break;
-    if (size < 0) write_error_ = errno;
-    outgoing_.written(size < 0 ? SIZE_MAX / 2 : static_cast<std::size_t>(size));
+  const int error = outgoing_.send_to(socket_.get());
+  if (error != 0 && !is_not_yet(error)) {
+    write_error_ = error;
+    outgoing_ = OutgoingFrames();
   }
   const bool wants_more = !outgoing_.empty();
   if (wants_more == write_watched_) return;

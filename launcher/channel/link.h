@@ -74,7 +74,6 @@ class Link {
   bool greet(std::string_view frame);
   void send_frame(std::string_view frame);
   void write();
-  ssize_t write_some();
   void end(std::string why, bool is_closed = false);
 
   EventLoop& loop_;

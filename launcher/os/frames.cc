@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kChunk = 65536;
-constexpr std::size_t kPiecesAtOnce = 64;
+constexpr std::size_t kPiecesAtOnce = 16;
 
 std::size_t length_at(std::string_view bytes) {
   std::size_t length = 0;

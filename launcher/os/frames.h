@@ -43,8 +43,8 @@ class OutgoingFrames {
   // The bytes to write next, in up to `most` pieces.
   std::vector<std::string_view> front(std::size_t most) const;
   void written(std::size_t bytes);
-  // Sends what a socket takes at once, several frames with one call. 0, or an errno: EAGAIN where
-  // it takes no more now.
+  // Sends what a socket takes at once, several frames in one segment: a proof, a clock and an offer
+  // need not be three. 0: all is sent; otherwise an errno, EAGAIN where it takes no more now.
   int send_to(int socket);
 
  private:
