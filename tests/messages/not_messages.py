@@ -13,7 +13,6 @@ TAKES_NO_MESSAGE = {
     "find": _SEARCHED, "says": _SEARCHED, "field": _SEARCHED, "strncmp": _SEARCHED,
     "digest": "goes into a number",
     "add_header": "HTTP",
-    "check": "a system call and its object, before the kernel's own words",
 }
 
 _SECRET = "goes into a secret or a digest, and is never shown"
