@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/elastic.md; docs/decisions/0026: why a process of its own talks to etcd.
 #include "launcher/etcd/etcd.h"
 
 #include <poll.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/decisions/0026: why the keeper outlives the launcher for a moment.
 #include "launcher/etcd/etcd_keeper.h"
 
 #include <poll.h>

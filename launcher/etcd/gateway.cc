@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The words of etcd's JSON gateway, as seen from etcd 3.4 on. docs/elastic.md.
 #include "launcher/etcd/gateway.h"
 
 #include <algorithm>

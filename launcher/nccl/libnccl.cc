@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/nccl.md.
 #include "launcher/nccl/libnccl.h"
 
 #include <dlfcn.h>

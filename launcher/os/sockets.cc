@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/decisions/0013: why the kernel tells who is alive.
 #include "launcher/os/sockets.h"
 
 #include <arpa/inet.h>

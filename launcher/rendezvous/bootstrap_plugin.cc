@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/writing-a-plugin.md.
 #include "launcher/rendezvous/bootstrap_plugin.h"
 
 #include <array>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/decisions/0018: why MPI and PMIx live in a child of their own.
 #include "launcher/rendezvous/task_meeting.h"
 
 #include <poll.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/decisions/0002: why the trainers have another parent than the launcher.
 #include "launcher/run/guard.h"
 
 #include <sys/syscall.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/decisions/0035: why a log belongs to one job, and who waits for whom.
 #include "launcher/run/guard_logs.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/decisions/0006 and 0035: logs come first, and each belongs to one job.
 #include "launcher/run/log_directory.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/decisions/0006: why inotify only wakes a quiet console.
 #include "launcher/run/log_follower.h"
 
 #include <sys/inotify.h>

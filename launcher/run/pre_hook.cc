@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/elastic.md, --elastic_pre_hook.
 #include "launcher/run/pre_hook.h"
 
 #include <fcntl.h>
