@@ -46,18 +46,19 @@ Hub::Hub(EventLoop& loop, UniqueFd listener, ChannelIdentity identity)
 
 Hub::~Hub() { loop_.forget(listener_.get()); }
 
-void Hub::listen(Events events) {
-  events_ = std::move(events);
-  inbox_.listen([message = events_.message, gone = events_.gone](News news) {
-    const auto* const why = std::get_if<std::string>(&news.what);
-    if (why != nullptr && gone) gone(news.member, *why);
-    if (why == nullptr && message) message(news.member, std::move(std::get<Message>(news.what)));
+void Hub::listen(Listener& listener) {
+  events_ = &listener;
+  inbox_.listen([&listener](const News& news) {
+    if (const auto* const why = std::get_if<std::string>(&news.what)) {
+      return listener.on_gone(news.member, *why);
+    }
+    listener.on_message(news.member, std::get<Message>(news.what));
   });
 }
 
 void Hub::stop_listening() {
   inbox_.stop_listening();
-  events_ = {};
+  events_ = &nobody_;
 }
 
 void Hub::accept_some() {
@@ -78,11 +79,9 @@ void Hub::accept_some() {
 void Hub::rest_from_accepting() {
   loop_.forget(listener_.get());
   rest_.set(kRestWithoutDescriptors, [this] { accept_again(); });
-  if (events_.remark) {
-    events_.remark(
-        "no descriptor is left for another connection; trying again in a second (ulimit -n raises "
-        "the limit)");
-  }
+  events_->on_remark(
+      "no descriptor is left for another connection; trying again in a second (ulimit -n raises "
+      "the limit)");
 }
 
 // An honest launcher proves itself in milliseconds, but thousands may come at once: they wait in
@@ -140,8 +139,8 @@ void Hub::ended(int id, const LinkEnd& end) {
   const bool was_stranger = strangers_.contains(id);
   const bool is_other_job =
       end.greeting == Handshake::State::Goodbye || end.greeting == Handshake::State::OtherJob;
-  if (was_stranger && is_other_job && events_.other_job) {
-    events_.other_job(links_.at(id)->handshake().theirs(), peers_.at(id).first);
+  if (was_stranger && is_other_job) {
+    events_->on_other_job(links_.at(id)->handshake().theirs(), peers_.at(id).first);
   }
   if (was_stranger && is_worth_a_word(end, links_.at(id)->handshake())) note_stranger(id, end.why);
   if (goes_away(id, end)) return;
@@ -199,9 +198,7 @@ void Hub::send_all(const Message& message) {
 }
 
 void Hub::let_members_leave(std::chrono::milliseconds patience) {
-  listen({.message = [](int, const Message&) {},
-          .gone = [](int, const std::string&) {},
-          .remark = {}});
+  listen(nobody_);
   run_until(loop_, patience, [this] { return !has_members() && away_.empty(); });
 }
 
@@ -233,10 +230,8 @@ void Hub::note_stranger(int id, const std::string& why) {
 void Hub::tell_strangers() {
   const int count = std::exchange(untold_strangers_, 0);
   if (count == 0) return;
-  if (events_.remark) {
-    events_.remark(count == 1 ? last_stranger_
-                              : fmt::format("{}, and {} more", last_stranger_, count - 1));
-  }
+  events_->on_remark(count == 1 ? last_stranger_
+                                : fmt::format("{}, and {} more", last_stranger_, count - 1));
   next_remark_.set(kBetweenRemarks, [this] { tell_strangers(); });
 }
 
@@ -268,7 +263,7 @@ bool Hub::goes_away(int id, const LinkEnd& end) {
   if (end.is_closed || !places_held_.is_set() || !tickets_.contains(id)) return false;
   links_.erase(id);
   away_[id] = end.why;
-  if (events_.away) events_.away(id, end.why);
+  events_->on_away(id, end.why);
   return true;
 }
 
@@ -293,7 +288,7 @@ void Hub::take_return(int id, const Ticket& ticket) {
   for (const std::string& message : for_returning_) link->send_encoded(message);
   links_[member] = std::move(link);
   const bool was_away = away_.erase(member) > 0;
-  if (was_away && events_.back) events_.back(member);
+  if (was_away) events_->on_back(member);
 }
 
 }  // namespace paddle_launch

@@ -69,14 +69,19 @@ class Hub {
     std::variant<Message, std::string> what{};
   };
 
-  struct Events {
-    std::function<void(int member, Message message)> message;
-    std::function<void(int member, const std::string& why)> gone;
-    std::function<void(const std::string& line)> remark;  // about strangers, at most one a second
+  // Whoever hears of the members. What is not overridden is of no interest to it.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+
+    virtual void on_message(int /*member*/, const Message& /*message*/) {}
+    virtual void on_gone(int /*member*/, const std::string& /*why*/) {}
+    // About strangers, at most once a second.
+    virtual void on_remark(const std::string& /*line*/) {}
     // A launcher that introduced itself and does not belong to this job.
-    std::function<void(const Greeting& greeting, std::uint32_t address)> other_job{};
-    std::function<void(int member, const std::string& why)> away{};
-    std::function<void(int member)> back{};
+    virtual void on_other_job(const Greeting& /*greeting*/, std::uint32_t /*address*/) {}
+    virtual void on_away(int /*member*/, const std::string& /*why*/) {}
+    virtual void on_back(int /*member*/) {}
   };
 
   Hub(EventLoop& loop, UniqueFd listener, ChannelIdentity identity);
@@ -85,7 +90,7 @@ class Hub {
   ~Hub();
 
   // What members said, and who went, while nobody listened is told at once.
-  void listen(Events events);
+  void listen(Listener& listener);
   void stop_listening();
   const std::deque<News>& unheard() const { return inbox_.waiting(); }
 
@@ -152,7 +157,8 @@ class Hub {
   UniqueFd listener_;
   ChannelIdentity identity_;
   Inbox<News> inbox_;
-  Events events_;  // but for what comes through the inbox
+  Listener nobody_;
+  Listener* events_ = &nobody_;
   int next_id_ = 0;
   std::map<int, std::unique_ptr<Link>> links_;
   std::map<int, std::pair<std::uint32_t, int>> peers_;

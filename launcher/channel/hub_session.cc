@@ -66,12 +66,7 @@ void HubSession::begin(const Roster& roster, std::map<int, int> members,
 
 void HubSession::attend(RoundEvents& who, const RoundTerms& terms) {
   begin_round(who, terms);
-  hub_->listen(
-      {.message = [this](int member, Message message) { take(member, std::move(message)); },
-       .gone = [this](int member, const std::string& why) { lose(member, why); },
-       .remark = [this](const std::string& line) { events().on_remark(line); },
-       .away = [this](int member, const std::string& why) { tell_of_absence(member, &why); },
-       .back = [this](int member) { tell_of_absence(member, nullptr); }});
+  hub_->listen(*this);
 }
 
 std::optional<ClockDifference> HubSession::wall_clock_of(int node) const {
@@ -85,15 +80,15 @@ std::optional<ClockDifference> HubSession::wall_clock_of(int node) const {
                          static_cast<double>(clock->second) * in_ms};
 }
 
-void HubSession::take(int member, Message message) {
+void HubSession::on_message(int member, const Message& message) {
   if (round_.phase == Phase::Decided) return;
   const auto found = round_.members.find(member);
   if (found == round_.members.end()) return take_newcomer(member, message);
   const int node = found->second;
-  if (auto* stop = std::get_if<StopMessage>(&message)) {
-    take_stop(member, node, std::move(stop->cause));
-  } else if (auto* ending = std::get_if<EndingMessage>(&message)) {
-    take_ending(member, node, std::move(ending->ending));
+  if (const auto* stop = std::get_if<StopMessage>(&message)) {
+    take_stop(member, node, stop->cause);
+  } else if (const auto* ending = std::get_if<EndingMessage>(&message)) {
+    take_ending(member, node, ending->ending);
   } else if (std::holds_alternative<KillMessage>(message)) {
     tell_kill();
     events().on_kill();
@@ -141,7 +136,7 @@ void HubSession::take_ending(int member, int node, PodEnding ending) {
   decide_when_complete();
 }
 
-void HubSession::lose(int member, const std::string& why) {
+void HubSession::on_gone(int member, const std::string& why) {
   round_.spares.erase(member);
   const auto found = round_.members.find(member);
   if (found == round_.members.end()) return;

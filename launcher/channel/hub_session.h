@@ -17,7 +17,7 @@
 
 namespace paddle_launch {
 
-class HubSession final : public Session {
+class HubSession final : public Session, private Hub::Listener {
  public:
   explicit HubSession(std::unique_ptr<Hub> hub) : hub_(std::move(hub)) {}
 
@@ -50,11 +50,14 @@ class HubSession final : public Session {
   std::optional<ClockDifference> wall_clock_of(int node) const override;
 
  private:
-  void take(int member, Message message);
+  void on_message(int member, const Message& message) override;
+  void on_gone(int member, const std::string& why) override;
+  void on_remark(const std::string& line) override { events().on_remark(line); }
+  void on_away(int member, const std::string& why) override { tell_of_absence(member, &why); }
+  void on_back(int member) override { tell_of_absence(member, nullptr); }
   void take_stop(int member, int node, StopCause cause);
   void take_ending(int member, int node, PodEnding ending);
   void take_newcomer(int member, const Message& message);
-  void lose(int member, const std::string& why);
   void tell_of_absence(int member, const std::string* why);  // null: it is over
   void stop_all(const StopCause& cause, int but_node);
   void decide_when_complete();

@@ -67,13 +67,7 @@ std::optional<Gathered> Gathering::run(const PayloadMaker& payload) {
   }
   hub_.relax();
   for (const auto& [member, offer] : session_.take_spares()) on_offer(member, offer);
-  hub_.listen(
-      {.message = [this](int member, const Message& message) { on_message(member, message); },
-       .gone = [this](int member, const std::string& why) { on_gone(member, why); },
-       .remark = [this](const std::string& line) { narrator_.remark(line); },
-       .other_job = [this](
-                        const Greeting& greeting,
-                        std::uint32_t address) { others_.met(greeting, format_ipv4(address)); }});
+  hub_.listen(*this);
   if (!refusal_) ticking_.set(kTick, [this] { tick(); });
   consider();
   try {
@@ -102,6 +96,10 @@ void Gathering::on_message(int member, const Message& message) {
   const auto* refusal = std::get_if<RefusalMessage>(&message);
   const bool is_needed = !settings_.elastic && session_.members().contains(member);
   if (refusal != nullptr && is_needed) refuse(*refusal);
+}
+
+void Gathering::on_other_job(const Greeting& greeting, std::uint32_t address) {
+  others_.met(greeting, format_ipv4(address));
 }
 
 void Gathering::on_offer(int member, const OfferMessage& offer) {

@@ -85,14 +85,14 @@ struct GatheringSettings {
   std::chrono::milliseconds timeout{0};
 };
 
-class Gathering {
+class Gathering final : private Hub::Listener {
  public:
   // `mine`: its terms have this pod's place of the round before, if any.
   Gathering(EventLoop& loop, GatheringSettings settings, HubSession& session, OfferMessage mine,
             Narrator& narrator);
   Gathering(const Gathering&) = delete;
   Gathering& operator=(const Gathering&) = delete;
-  ~Gathering() { hub_.stop_listening(); }
+  ~Gathering() override { hub_.stop_listening(); }
 
   // The round has begun for the session when this returns. None: give_up() was called, and everyone
   // who had come is to look for another hub. Throws what throw_refusal() does when there will be no
@@ -107,9 +107,11 @@ class Gathering {
   bool is_refused() const { return refusal_.has_value(); }
 
  private:
-  void on_message(int member, const Message& message);
+  void on_message(int member, const Message& message) override;
   void on_offer(int member, const OfferMessage& offer);
-  void on_gone(int member, const std::string& why);
+  void on_gone(int member, const std::string& why) override;
+  void on_remark(const std::string& line) override { narrator_.remark(line); }
+  void on_other_job(const Greeting& greeting, std::uint32_t address) override;
   void on_answer_of_another_hub(const std::string& host, const RefusalMessage& refusal);
 
   std::optional<std::string> objection(int member, const OfferMessage& offer) const;

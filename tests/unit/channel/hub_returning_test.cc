@@ -18,14 +18,16 @@ void reset(FarPod& pod) {
   setsockopt(link->fd(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
-class HubReturningTest : public WithHub {
+class HubReturningTest : public WithHub, protected Hub::Listener {
  protected:
+  void on_message(int member, const Message& /*message*/) override { heard_.push_back(member); }
+  void on_gone(int member, const std::string& /*why*/) override { gone_.push_back(member); }
+  void on_remark(const std::string& line) override { remarks_.push_back(line); }
+  void on_away(int member, const std::string& /*why*/) override { away_.push_back(member); }
+  void on_back(int member) override { back_.push_back(member); }
+
   void SetUp() override {
-    hub_->listen({.message = [this](int member, const Message&) { heard_.push_back(member); },
-                  .gone = [this](int member, const std::string&) { gone_.push_back(member); },
-                  .remark = [this](const std::string& line) { remarks_.push_back(line); },
-                  .away = [this](int member, const std::string&) { away_.push_back(member); },
-                  .back = [this](int member) { back_.push_back(member); }});
+    hub_->listen(*this);
     first_ = come();
     second_ = come();
     ticket_ = hub_->give_ticket(0);

@@ -18,17 +18,19 @@ ChannelIdentity identity(const std::string& job = "train.py") {
   return {.secret = job_secret("token", job), .greeting = {"0.1.0", "ann", job, "n1", ""}};
 }
 
-class HubTest : public testing::Test {
+class HubTest : public testing::Test, protected Hub::Listener {
  protected:
+  void on_message(int member, const Message& message) override {
+    messages_.emplace_back(member, message);
+  }
+  void on_gone(int member, const std::string& /*why*/) override { gone_.push_back(member); }
+  void on_remark(const std::string& line) override { remarks_.push_back(line); }
+
   HubTest() {
     UniqueFd listener = listen_on(kLoopback, 0, 512);
     port_ = local_port(listener.get());
     hub_ = std::make_unique<Hub>(loop_, std::move(listener), identity());
-    hub_->listen(
-        {.message = [this](int member,
-                           Message message) { messages_.emplace_back(member, std::move(message)); },
-         .gone = [this](int member, const std::string&) { gone_.push_back(member); },
-         .remark = [this](const std::string& line) { remarks_.push_back(line); }});
+    hub_->listen(*this);
   }
 
   // Turns the loop until the condition holds.

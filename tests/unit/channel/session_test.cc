@@ -227,7 +227,8 @@ TEST_F(SessionTest, TheNextRoundBeginsAsTheFirstDid) {
     heard_by_member_.verdict.reset();
     member_->tell(offer_of("n2"));  // for a gathering
     turn_until([&] { return !at_hub_->unheard().empty(); });
-    at_hub_->listen({});
+    Hub::Listener nobody;
+    at_hub_->listen(nobody);
     at_hub_->stop_listening();
     roster_.mine = 0;
     hub_session_->begin(roster_, {{kMember, 1}});

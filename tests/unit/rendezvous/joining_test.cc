@@ -34,12 +34,10 @@ struct TellingNarrator final : Narrator {
   std::vector<std::string> remarks{};
 };
 
-class JoiningTest : public WithHub {
+class JoiningTest : public WithHub, protected Hub::Listener {
  protected:
   void SetUp() override {
-    hub_->listen({.message = [this](int member, const Message& message) { take(member, message); },
-                  .gone = {},
-                  .remark = {}});
+    hub_->listen(*this);
     connect();
   }
 
@@ -49,7 +47,7 @@ class JoiningTest : public WithHub {
     member_ = came_++;
   }
 
-  void take(int member, const Message& message) {
+  void on_message(int member, const Message& message) override {
     heard_.push_back(message);
     const bool is_offer = std::holds_alternative<OfferMessage>(message);
     if (is_offer && answer_) return answer_(member);

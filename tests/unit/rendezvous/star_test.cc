@@ -128,22 +128,28 @@ TEST(Star, WhatTheHubSaysInOneBreathWithTheRosterIsNotLost) {
   std::promise<void> listening;
   auto hub_side = std::async(std::launch::async, [&] {
     EventLoop loop;
-    bool is_alone = false;
     Hub hub(loop, listen_on(*parse_ipv4("127.20.9.1"), kPort, 8), settings_of(pod).identity);
-    hub.listen({.message =
-                    [&](int member, const Message&) {
-                      const std::vector<PodOffer> both = {offer_of(pod), offer_of(pod)};
-                      // Sent while a message is being taken, both go out in one segment.
-                      hub.send(member, RosterMessage{.mine = 1,
-                                                     .hub = 0,
-                                                     .packed_pods = pack_pods(both, {}),
-                                                     .warnings = {}});
-                      hub.send(member, StopMessage{pod_lost(0, "127.20.9.1", "a test")});
-                    },
-                .gone = [&](int, const std::string&) { is_alone = true; },
-                .remark = {}});
+    class : public Hub::Listener {
+     public:
+      void on_message(int member, const Message& /*message*/) override {
+        const std::vector<PodOffer> both = {offer_of(*pod), offer_of(*pod)};
+        // Sent while a message is being taken, both go out in one segment.
+        hub->send(
+            member,
+            RosterMessage{.mine = 1, .hub = 0, .packed_pods = pack_pods(both, {}), .warnings = {}});
+        hub->send(member, StopMessage{pod_lost(0, "127.20.9.1", "a test")});
+      }
+      void on_gone(int /*member*/, const std::string& /*why*/) override { is_alone = true; }
+
+      Hub* hub = nullptr;
+      const Pod* pod = nullptr;
+      bool is_alone = false;
+    } listener;
+    listener.hub = &hub;
+    listener.pod = &pod;
+    hub.listen(listener);
     listening.set_value();
-    loop.run_until([&] { return is_alone; });
+    loop.run_until([&] { return listener.is_alone; });
   });
   listening.get_future().wait();
   EventLoop loop;
