@@ -46,10 +46,10 @@ struct ProcessExit {
   int code = 0;    // exit code, when signal is 0
   int signal = 0;  // the signal that ended it
   bool core_dumped = false;
-  // Our SIGTERM or SIGKILL was sent before it ended, and can be why it did; or it only lost a
-  // neighbour.
+  // The launcher's SIGTERM or SIGKILL came before its end and can be the cause of it, or the
+  // process only complained of a process that was lost.
   bool was_told_to_stop = false;
-  bool had_failed = false;        // all the same: its log has an error of its own from before that
+  bool had_failed = false;        // its log has an error of its own from before it was told
   std::int64_t log_at_stop = -1;  // bytes in its log at that moment, on its own node; -1: unknown
   SteadyTime started{};
   SteadyTime ended{};
@@ -108,7 +108,7 @@ using Outcome =
 // S · 126/127 not executable · 1 launch error · 75 a node was lost.
 int exit_status(const Outcome& outcome);
 
-// A worker's failure with all that a person needs to know of it, on whichever node they sit.
+// A worker's failure with all that a person on any node needs to know of it.
 
 // In place of a number of OOM kills: the kernel does not tell.
 constexpr long kOomKillsUnknown = -1;
@@ -173,7 +173,8 @@ struct PodEnding {
   std::optional<RootCauseHint> own_error{};
   bool first_is_secondary = false;  // the first failure's log ends with the loss of a neighbour
   bool all_are_secondary = false;   // so do those of all failures here
-  // Its launcher was, by a signal, or by a failure of its own; not always the first reason.
+  // A signal, or a failure of its own, asked the launcher of this pod to end; it need not be the
+  // first cause of the job's end.
   bool asked_to_end = false;
 
   bool operator==(const PodEnding&) const = default;
@@ -189,7 +190,7 @@ struct JobVerdict {
   std::vector<FailureRecord> failures{};  // of the whole job, the first cause first
   std::optional<RootCauseHint> hint{};
   std::vector<std::string> silent{};  // nodes that did not tell how they ended
-  int asked_to_end = 0;               // so many launchers were
+  int asked_to_end = 0;               // pods with PodEnding::asked_to_end
   std::optional<NextRound> next{};    // the job goes on with it
 
   bool operator==(const JobVerdict&) const = default;

@@ -17,15 +17,16 @@ struct RoleWords {
   std::string_view numbered;  // "rank", before the number of one process
   std::string_view brief;     // the same where room is scarce
   std::string_view key;       // "heter_worker", for programs
+  std::string_view paddle;    // "worker", as Paddle's launcher and its options say it
   std::string_view log;       // "workerlog", before the number in the name of a log
   std::string_view variable;  // "PSERVER", as TRAINING_ROLE and its relatives have it
 };
 
 constexpr RoleWords kRoleWords[] = {
-    {Role::Trainer, "trainer", "rank", "rank", "trainer", "workerlog", "TRAINER"},
-    {Role::Server, "server", "server", "server", "server", "serverlog", "PSERVER"},
-    {Role::HeterWorker, "heter worker", "heter worker", "heter", "heter_worker", "heterlog",
-     "HETER_TRAINER"},
+    {Role::Trainer, "trainer", "rank", "rank", "trainer", "worker", "workerlog", "TRAINER"},
+    {Role::Server, "server", "server", "server", "server", "server", "serverlog", "PSERVER"},
+    {Role::HeterWorker, "heter worker", "heter worker", "heter", "heter_worker", "heter_worker",
+     "heterlog", "HETER_TRAINER"},
 };
 
 constexpr const RoleWords& words_of(Role role) { return kRoleWords[static_cast<int>(role)]; }

@@ -127,12 +127,6 @@ std::string name_in_messages(const RoleOffer& offer) {
                                        : "a heter worker";
 }
 
-std::string list_with(Role role) {
-  return role == Role::Server    ? "--servers"
-         : role == Role::Trainer ? "--workers"
-                                 : "--heter_workers";
-}
-
 NamedPort from_start(const JobSpec& job, int offset, std::string whose) {
   const int port = *job.start_port + offset;
   if (port > kLastPort) {
@@ -156,7 +150,7 @@ std::optional<NamedPort> named_port(const JobSpec& job, const RoleOffer& offer, 
                      fmt::format("stop what uses it, or set another {} on all nodes", source)};
   }
   if (offer.port != 0) {
-    const std::string list = list_with(offer.role);
+    const std::string list = fmt::format("--{}s", words_of(offer.role).paddle);
     return NamedPort{offer.port, whose, list,
                      fmt::format("stop what uses it, or name another port in {}", list)};
   }

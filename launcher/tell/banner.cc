@@ -50,11 +50,6 @@ Arguments resolved_arguments(const JobSpec& job, const PodPlan& plan) {
   return arguments;
 }
 
-// As Paddle's own launcher names them.
-std::string_view word_of(Role role) {
-  return role == Role::Server ? "server" : role == Role::Trainer ? "worker" : "heter_worker";
-}
-
 std::vector<EnvVar> shown_env(const ProcessPlan& plan, const ProcessSpec& first,
                               const Environment& user) {
   std::vector<EnvVar> env = plan.common_env;
@@ -78,7 +73,7 @@ void show_environments(const Voice& voice, const ProcessPlan& plan, const Enviro
     if (first == plan.processes.end()) continue;
     voice.info(fmt::format(
         "Local {}start {} processes. First process distributed environment info (Only For Debug):",
-        names_roles ? fmt::format("{} ", word_of(role)) : "",
+        names_roles ? fmt::format("{} ", words_of(role).paddle) : "",
         std::count_if(plan.processes.begin(), plan.processes.end(), is_of_role)));
     voice.block(environment_table(shown_env(plan, *first, user)));
   }
