@@ -119,18 +119,6 @@ ProcessName name_of_process(const std::vector<std::string>& servers, const Envir
                   kRole, role, kServers));
 }
 
-std::string name_in_words(ProcessName name) {
-  switch (name.role) {
-    case Role::Server:
-      return fmt::format("server {}", name.index);
-    case Role::HeterWorker:
-      return fmt::format("heterogeneous worker {}", name.index);
-    case Role::Trainer:
-      break;
-  }
-  return fmt::format("worker {}", name.index);
-}
-
 ServerSpec cloud_role(const Environment& env, GivenOptions& given, Remarks& remarks) {
   ServerSpec spec;
   spec.servers = endpoints_in(env, kServers);

@@ -21,11 +21,45 @@ namespace {
 
 constexpr int kPortOfPaddle = 6170;
 
+// How the options ask for one role: by a list of endpoints, or a number for each node.
+struct RoleOptions {
+  std::string_view one;
+  std::string_view list;        // keys of the options
+  std::string_view newer_list;  // empty: it has no second name
+  std::string_view number;
+  std::string_view newer_number;
+
+  std::string many() const { return fmt::format("{}s", one); }
+};
+
+constexpr RoleOptions kRoleOptions[] = {
+    {"worker", "workers", "trainers", "worker_num", "trainer_num"},
+    {"server", "servers", "", "server_num", ""},
+    {"heterogeneous worker", "heter_workers", "", "heter_worker_num", ""},
+};
+
+constexpr const RoleOptions& options_of(Role role) { return kRoleOptions[static_cast<int>(role)]; }
+
 std::vector<int> sizes_of(const Stages& stages) {
   std::vector<int> sizes;
   for (const auto& stage : stages) sizes.push_back(static_cast<int>(stage.size()));
   return sizes;
 }
+
+// One role as it was asked for.
+struct AskedRole {
+  RoleOptions options{};
+  const GivenOption* list = nullptr;
+  const GivenOption* number = nullptr;
+  Stages endpoints{};          // servers and workers have one stage
+  std::vector<int> numbers{};  // by stages, where there is no list
+
+  int total() const {
+    const std::vector<int> by_stages = list != nullptr ? sizes_of(endpoints) : numbers;
+    return std::accumulate(by_stages.begin(), by_stages.end(), 0);
+  }
+  bool is_there() const { return total() > 0; }
+};
 
 // By stages, where there may be some.
 std::vector<int> numbers_in(const GivenOption& number) {
@@ -39,15 +73,14 @@ void check_number(AskedRole& role, GivenOptions& given, Remarks& remarks) {
   const std::vector<int> sizes = sizes_of(role.endpoints);
   if (role.number == nullptr || numbers_in(*role.number) == sizes) return;
   if (role.number->from_environment && !role.list->from_environment) {
-    drop_unused(*role.number, fmt::format("{} names the {}", said(*role.list), role.options.many),
+    drop_unused(*role.number, fmt::format("{} names the {}", said(*role.list), role.options.many()),
                 given, remarks);
     role.number = nullptr;
     return;
   }
-  const std::string_view many = role.options.many;
-  const std::string_view counted = role.total() == 1 ? many.substr(0, many.size() - 1) : many;
   refuse_together(*role.number, *role.list,
-                  fmt::format("the list has {} {}", fmt::join(sizes, ";"), counted));
+                  fmt::format("the list has {} {}{}", fmt::join(sizes, ";"), role.options.one,
+                              role.total() == 1 ? "" : "s"));
 }
 
 void check_number_on_a_host(const AskedRole& role) {
@@ -58,18 +91,12 @@ void check_number_on_a_host(const AskedRole& role) {
       if (++on_host[host] <= kMostOnANode) continue;
       throw UsageError(fmt::format(
           "{} has more than {} {} on {}, which is more than a node can start. Correct {}.",
-          role.list->name, kMostOnANode, role.options.many, host, role.list->name));
+          role.list->name, kMostOnANode, role.options.many(), host, role.list->name));
     }
   }
 }
 
-}  // namespace
-
-int AskedRole::total() const {
-  const std::vector<int> by_stages = list != nullptr ? sizes_of(endpoints) : numbers;
-  return std::accumulate(by_stages.begin(), by_stages.end(), 0);
-}
-
+// Which of two names of one option counts; null: neither was given.
 const GivenOption* under_either_name(std::string_view older, std::string_view newer,
                                      GivenOptions& given, Remarks& remarks) {
   const GivenOption* const one = given.find(older);
@@ -84,9 +111,9 @@ const GivenOption* under_either_name(std::string_view older, std::string_view ne
   return one;
 }
 
-AskedRole asked_role(const RoleOptions& options, GivenOptions& given, Remarks& remarks) {
-  AskedRole role;
-  role.options = options;
+AskedRole asked_role(Role asked, GivenOptions& given, Remarks& remarks) {
+  const RoleOptions& options = options_of(asked);
+  AskedRole role{.options = options};
   role.list = under_either_name(options.list, options.newer_list, given, remarks);
   role.number = under_either_name(options.number, options.newer_number, given, remarks);
   if (role.list != nullptr) {
@@ -99,6 +126,7 @@ AskedRole asked_role(const RoleOptions& options, GivenOptions& given, Remarks& r
   return role;
 }
 
+// Addresses alone get the ports that Paddle's launcher gives them.
 void add_ports(AskedRole& workers, int servers) {
   int port = kPortOfPaddle + servers;
   for (auto& stage : workers.endpoints) {
@@ -118,8 +146,6 @@ void add_ports(AskedRole& workers, int servers) {
 std::string how_to_ask(const RoleOptions& options) {
   return fmt::format("--{}=N or --{}=HOST:PORT,…", options.number, options.list);
 }
-
-namespace {
 
 struct Roles {
   AskedRole servers{};
@@ -157,7 +183,7 @@ void refuse_missing(const ModeChoice& mode, const Roles& roles) {
     if (!is_needed || role->is_there()) continue;
     const std::string zero =
         role->number == nullptr ? "" : fmt::format(" ({})", said(*role->number));
-    missing.push_back(fmt::format("no {}{}", role->options.many, zero));
+    missing.push_back(fmt::format("no {}{}", role->options.many(), zero));
     remedies.push_back(how_to_ask(role->options));
   }
   if (missing.empty()) return;
@@ -194,7 +220,7 @@ void refuse_numbers_among_hosts(const Roles& roles, const std::vector<std::strin
         fmt::format("{}: the job has several hosts ({}), and a number does not say on which of "
                     "them the {} run. Name the endpoints of every role: write --{}=HOST:PORT,… in "
                     "place of {}.",
-                    said(*role->number), fmt::join(hosts, ", "), role->options.many,
+                    said(*role->number), fmt::join(hosts, ", "), role->options.many(),
                     role->options.list, role->number->name));
   }
 }
@@ -294,9 +320,8 @@ std::string layout_of(const ServerSpec& spec) {
 }  // namespace
 
 ServerSpec servers_of_job(const ModeChoice& mode, GivenOptions& given, Remarks& remarks) {
-  Roles roles{asked_role(kServerOptions, given, remarks),
-              asked_role(kWorkerOptions, given, remarks),
-              asked_role(kHeterOptions, given, remarks)};
+  Roles roles{asked_role(Role::Server, given, remarks), asked_role(Role::Trainer, given, remarks),
+              asked_role(Role::HeterWorker, given, remarks)};
   ServerSpec spec;
   if (mode.mode == Mode::ParameterServer && runs_alone(roles)) {
     spec = alone(roles, given, remarks);
@@ -326,6 +351,10 @@ void fill_server_settings(GivenOptions& given, ServerSpec& spec, Remarks& remark
   spec.server_wait =
       given.value<std::chrono::milliseconds>("server_wait").value_or(spec.server_wait);
   spec.legacy_env = spec.single || given.is_true("legacy_env");
+}
+
+std::string name_in_words(ProcessName name) {
+  return fmt::format("{} {}", options_of(name.role).one, name.index);
 }
 
 std::vector<std::string> hosts_of(const ServerSpec& spec) {
