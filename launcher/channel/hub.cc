@@ -63,10 +63,10 @@ void Hub::stop_listening() {
 
 void Hub::accept_some() {
   for (int i = 0; i < kAcceptAtOnce && make_room(); ++i) {
-    Accepted guest = accept_next(listener_.get());
-    if (guest.socket) {
-      peers_[next_id_] = {guest.address, guest.port};
-      admit(std::move(guest.socket));
+    Accepted newcomer = accept_next(listener_.get());
+    if (newcomer.socket) {
+      peers_[next_id_] = {newcomer.address, newcomer.port};
+      admit(std::move(newcomer.socket));
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
       return rest_from_accepting();
     } else if (errno != EINTR && errno != ECONNABORTED) {
