@@ -89,9 +89,9 @@ std::string unknown_option_text(std::string_view name) {
       name);
 }
 
-// CLI11 parses the words by the option table. Ours are three things that it does otherwise: where
-// the script begins and that its arguments stay as they are; which of two words in a row is a
-// value; and the messages.
+// CLI11 parses the words by the option table. Three things it cannot give: that -m, --help and
+// --version leave all that follows unread; that an option is no value of the one before it, but an
+// empty text after '=' is; and messages that say what to write.
 
 namespace {
 
@@ -157,8 +157,8 @@ class LineReader {
   };
 
   // Each spelling is an option of its own: messages name what the user typed. CLI11 compares every
-  // new option with all of its group, so the groups of the table save half of a tenth of a
-  // millisecond.
+  // new option with all of its group: by the groups of the table 0.1 ms of a start, and 0.2
+  // without.
   void declare() {
     std::vector<CLI::App*> groups;
     for (const OptionGroupTitle& group : option_groups()) {
