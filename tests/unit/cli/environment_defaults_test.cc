@@ -65,9 +65,9 @@ TEST(EnvironmentDefaults, LoseToTheOptionWithOneWarning) {
       parsed({"--log_dir=typed", "train.py"}, {{"PADDLE_LOG_DIR", "exported"}});
   EXPECT_EQ(line.job.log_dir, "typed");
   ASSERT_EQ(line.warnings.size(), 1U);
-  EXPECT_EQ(line.warnings[0],
-            "PADDLE_LOG_DIR=exported is not used: the command line says --log_dir=typed, and an "
-            "option beats its variable (in Paddle's launcher the variable wins)");
+  EXPECT_EQ(missing_part(line.warnings[0],
+                         {"PADDLE_LOG_DIR=exported is not used", "--log_dir=typed", "Paddle's"}),
+            "");
 }
 
 TEST(EnvironmentDefaults, AreNotMentionedWhenTheySayTheSame) {
@@ -89,9 +89,10 @@ TEST(EnvironmentDefaults, AreNotReadWhereTheOptionWinsOverABadValue) {
 }
 
 TEST(EnvironmentDefaults, NameTheVariableWhenItsValueIsBad) {
-  EXPECT_EQ(usage_error_of({"train.py"}, {{"PADDLE_NPROC_PER_NODE", "0"}}),
-            "PADDLE_NPROC_PER_NODE=0 in the environment (the default for --nproc_per_node) is "
-            "refused: it takes a whole number from 1 to 4096. Correct the variable or unset it.");
+  EXPECT_EQ(
+      missing_part(usage_error_of({"train.py"}, {{"PADDLE_NPROC_PER_NODE", "0"}}),
+                   {"PADDLE_NPROC_PER_NODE=0", "--nproc_per_node", "from 1 to 4096", "unset"}),
+      "");
   EXPECT_NE(usage_error_of({"train.py"}, {{"PADDLE_LAUNCH_ASSUME_GPUS", "maybe"}})
                 .find("PADDLE_LAUNCH_ASSUME_GPUS=maybe"),
             std::string::npos);

@@ -35,9 +35,8 @@ TEST(CloudRole, IsATrainerByItsNumber) {
   EXPECT_EQ(line.job.servers->servers, (Words{"10.0.0.1:6170", "10.0.0.2:6170"}));
   EXPECT_EQ(line.job.servers->workers, (Words{"10.0.0.3:6170", "10.0.0.4:6170"}));
   EXPECT_EQ(line.job.servers->single, std::nullopt);
-  EXPECT_EQ(line.notices,
-            Words{"PaddleCloud's parameter-server variables are set (TRAINING_ROLE=TRAINER): the "
-                  "script runs once, as worker 1, in this environment"});
+  ASSERT_EQ(line.notices.size(), 1U);
+  EXPECT_EQ(missing_part(line.notices[0], {"TRAINING_ROLE=TRAINER", "once", "worker 1"}), "");
   EXPECT_TRUE(line.warnings.empty());
 }
 
@@ -122,8 +121,7 @@ TEST(CloudRole, IsForgottenInsideATrainer) {
 TEST(CloudRole, HasNoUseForSettingsOfStartedRoles) {
   const ParsedCommandLine line = parsed({"--legacy_env", "train.py"}, cloud("TRAINER"));
   ASSERT_EQ(line.notices.size(), 2U);
-  EXPECT_EQ(line.notices[1],
-            "--legacy_env has no effect: the script runs once, in the environment as it is");
+  EXPECT_TRUE(line.notices[1].starts_with("--legacy_env has no effect: ")) << line.notices[1];
 }
 
 }  // namespace

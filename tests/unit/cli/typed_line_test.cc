@@ -87,10 +87,10 @@ TEST(TypedLine, StopsAtHelpAndVersion) {
 }
 
 TEST(TypedLine, RefusesAnOptionWithoutItsValue) {
-  EXPECT_EQ(usage_error_of({"--gpus"}),
-            "--gpus needs a value, and the command line ends after it: write --gpus=CARDS");
-  EXPECT_EQ(usage_error_of({"--gpus", "--log_dir", "x", "train.py"}),
-            "--gpus needs a value, and --log_dir follows it: write --gpus=CARDS");
+  EXPECT_EQ(missing_part(usage_error_of({"--gpus"}), {"--gpus needs a value", "--gpus=CARDS"}), "");
+  EXPECT_EQ(missing_part(usage_error_of({"--gpus", "--log_dir", "x", "train.py"}),
+                         {"--gpus needs a value", "--log_dir follows", "--gpus=CARDS"}),
+            "");
 }
 
 TEST(TypedLine, RefusesAValueWhereNoneIsTaken) {

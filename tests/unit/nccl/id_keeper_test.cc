@@ -125,8 +125,8 @@ TEST_F(Fake, AHangIsOverAtTheDeadlineAndTheProcessGoes) {
     NcclKeeper asked = keeper("hang");
     asked.ask(1, "");
     EXPECT_FALSE(asked.wait(milliseconds(3000)));
-    EXPECT_EQ(asked.problem(),
-              "libnccl gave no ids within 3000 ms; it was making ids with ncclGetUniqueId");
+    EXPECT_NE(asked.problem().find("3000 ms"), std::string::npos) << asked.problem();
+    EXPECT_NE(asked.problem().find("ncclGetUniqueId"), std::string::npos) << asked.problem();
   }
   EXPECT_LT(steady_clock::now() - before, seconds(10));
   EXPECT_TRUE(no_child_is_left());
