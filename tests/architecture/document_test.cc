@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What docs/architecture.md says of rooms and functions is so, and CMake has the same rooms.
+// Rooms, functions and files that docs/architecture.md and CONTRIBUTING.md name are there, and
+// CMake has the same rooms.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -63,6 +64,19 @@ TEST(Document, NamesNoFunctionThatTheLauncherLacks) {
   for (std::sregex_iterator found(page.begin(), page.end(), function), end; found != end; ++found) {
     const std::string name = (*found)[1];
     if (name != "spawn" && sources.find(name + "(") == std::string::npos) missing.insert(name);
+  }
+  EXPECT_EQ(missing, std::set<std::string>());
+}
+
+TEST(Document, ContributorsAreSentToFilesThatAreThere) {
+  std::ifstream document(fs::path(SOURCE_DIR) / "CONTRIBUTING.md");
+  const std::string page(std::istreambuf_iterator<char>(document), {});
+  const std::regex file(R"(`(([a-z]+)/[a-z_]+\.(?:cc|h))`)");
+  std::set<std::string> missing;
+  for (std::sregex_iterator found(page.begin(), page.end(), file), end; found != end; ++found) {
+    if (kMayInclude.count((*found)[2]) == 0) continue;
+    const fs::path path = fs::path(SOURCE_DIR) / "launcher" / (*found)[1].str();
+    if (!fs::exists(path)) missing.insert((*found)[1]);
   }
   EXPECT_EQ(missing, std::set<std::string>());
 }
