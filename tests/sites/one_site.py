@@ -54,15 +54,12 @@ class Result(unittest.TextTestResult):
         self.bad.setdefault(test.id(), str(error[1]).strip().splitlines()[:1])
 
 
-def run_tests(names):
-    """{module: {"ran", "bad": {id: line}, "skipped": {id: reason}}}."""
-    told = {}
-    for name in names:
-        suite = unittest.defaultTestLoader.loadTestsFromName(name)
-        result = unittest.TextTestRunner(verbosity=2, resultclass=Result, stream=sys.stdout).run(suite)
-        told[name] = {"ran": result.testsRun, "bad": result.bad,
-                      "skipped": {test.id(): reason for test, reason in result.skipped}}
-    return told
+def run_tests(name):
+    """{"ran", "bad": {id: line}, "skipped": {id: reason}}."""
+    suite = unittest.defaultTestLoader.loadTestsFromName(name)
+    result = unittest.TextTestRunner(verbosity=2, resultclass=Result, stream=sys.stdout).run(suite)
+    return {"ran": result.testsRun, "bad": result.bad,
+            "skipped": {test.id(): reason for test, reason in result.skipped}}
 
 
 def versions(hosts):
@@ -79,18 +76,50 @@ def versions(hosts):
     return told
 
 
-def run_shapes(starts, shapes, times):
-    """{shape: {"seen": {good: 3}, "told": …}}; of the plain programs as many as were bad, and no fewer than once."""
-    told = {}
-    for shape in shapes:
-        starts.told = ""
-        seen = starts.repeat(shape, times)
-        told[shape.name] = {"seen": seen, "told": starts.told[-2000:]}
-        print(f"{shape.name}: {dict(seen)}", flush=True)
-        if set(seen) != {GOOD} and "none" not in " ".join(shape.options):
-            told[shape.name]["plain"] = starts.plain(shape, times)
-            print(f"{shape.plain}: {dict(told[shape.name]['plain'])}\n{starts.told[-3000:]}", flush=True)
+def run_shape(starts, shape, times):
+    """{"seen": {good: 3}, "told": …}; of the plain program as many starts, where one was bad."""
+    starts.told = ""
+    seen = starts.repeat(shape, times)
+    told = {"seen": seen, "told": starts.told[-2000:]}
+    print(f"{shape.name}: {dict(seen)}", flush=True)
+    if set(seen) != {GOOD} and "none" not in " ".join(shape.options):
+        told["plain"] = starts.plain(shape, times)
+        print(f"{shape.plain}: {dict(told['plain'])}\n{starts.told[-3000:]}", flush=True)
     return told
+
+
+def added(before, told):
+    """Counts of the same shape, of two runs."""
+    sums = {kind: collections.Counter(before.get(kind)) + collections.Counter(told.get(kind)) for kind in ("seen", "plain")}
+    return {**told, **{kind: count for kind, count in sums.items() if count}}
+
+
+class Results:
+    """Of this site, in a file that is written whenever there is something new: whoever stops a long run loses little."""
+
+    def __init__(self, words):
+        self.file = pathlib.Path(words["keep"], f"{words['site']}.json")
+        self.known = json.loads(self.file.read_text()) if self.file.exists() else {"tests": {}, "shapes": {}}
+        self.add = words["add"]
+        self.good = True
+
+    def ran(self, name, told):
+        self.good = self.good and not told["bad"]
+        self.known["tests"][name] = told
+        self._write()
+
+    def started(self, shape, told):
+        self.good = self.good and set(told["seen"]) == {GOOD}
+        self.known["shapes"][shape] = added(self.known["shapes"].get(shape, {}) if self.add else {}, told)
+        self._write()
+
+    def made_of(self, versions):
+        self.known["versions"] = versions
+        self._write()
+
+    def _write(self):
+        self.known["date"] = datetime.date.today().isoformat()
+        self.file.write_text(json.dumps(self.known, indent=1) + "\n")
 
 
 def pypi_of_these():
@@ -108,17 +137,18 @@ def why_not():
     return said.strip().splitlines()[:1] if run.returncode else None
 
 
-def shapes_on_hosts(words, chosen):
+def shapes_on_hosts(times, chosen, results):
     share = [pathlib.Path(libnccl()).parent] if libnccl() else []
     with tempfile.TemporaryDirectory(prefix="paddle-launch-site-", dir="/var/tmp") as folder, \
          TestHosts(share=share) as hosts, SlurmCluster(hosts) as slurm:
         work = pathlib.Path(folder, "work")
         work.mkdir()
         pathlib.Path(folder).chmod(0o755)
-        made = versions(hosts)
+        results.made_of(versions(hosts))
         pypi = pypi_of_these() if any(shape.pypi for shape in chosen) else None
-        told = run_shapes(Starts(slurm, work, pypi), chosen, words["times"])
-    return made, told
+        starts = Starts(slurm, work, pypi)
+        for shape in chosen:
+            results.started(shape.name, run_shape(starts, shape, times))
 
 
 def main(words):
@@ -137,23 +167,11 @@ def main(words):
     if reason:
         print(f"tests/sites: this paddle-launch does not start on {words['site']}: {reason[0]}; --prefix names another")
         return 1
-    ran = run_tests(tests)
-    made, told = shapes_on_hosts(words, shapes)
-    file = pathlib.Path(words["keep"], f"{words['site']}.json")
-    known = json.loads(file.read_text()) if file.exists() else {"tests": {}, "shapes": {}}
-    known["versions"] = made
-    known["tests"].update(ran)
-    for shape, one in told.items():
-        if words["add"]:
-            for count in ("seen", "plain"):
-                before = known["shapes"].get(shape, {}).get(count)
-                if before:
-                    one[count] = collections.Counter(before) + collections.Counter(one.get(count))
-        known["shapes"][shape] = one
-    known["date"] = datetime.date.today().isoformat()
-    file.write_text(json.dumps(known, indent=1) + "\n")
-    good = all(not one["bad"] for one in ran.values()) and all(set(one["seen"]) == {GOOD} for one in told.values())
-    return 0 if good else 1
+    results = Results(words)
+    for name in tests:
+        results.ran(name, run_tests(name))
+    shapes_on_hosts(words["times"], shapes, results)
+    return 0 if results.good else 1
 
 
 if __name__ == "__main__":
