@@ -77,8 +77,7 @@ Link::~Link() {
   if (socket_) loop_.forget(socket_.get());
 }
 
-void Link::listen(std::function<void(Message)> message,
-                  std::function<void(const LinkEnd&)> ended) {
+void Link::listen(std::function<void(Message)> message, std::function<void(const LinkEnd&)> ended) {
   inbox_.listen([message = std::move(message), ended = std::move(ended)](News news) {
     if (const auto* end = std::get_if<LinkEnd>(&news)) return ended(*end);
     message(std::move(std::get<Message>(news)));

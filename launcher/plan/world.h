@@ -13,7 +13,8 @@
 namespace paddle_launch {
 
 // rank = M_id * N + N_id: pods in the roster's order, cards in the order given on each.
-// `store_port`: of this host, for rank 0's store, if rank 0 is mine; 0: there is no relay before it.
+// `store_port`: of this host, for rank 0's store, if rank 0 is mine; 0: there is no relay before
+// it.
 WorldPlan plan_world(const Roster& roster, int store_port = 0);
 
 int node_of(const Roster& roster, std::size_t pod);

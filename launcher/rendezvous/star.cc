@@ -80,8 +80,8 @@ Gathered Star::gather(const RoundState& round, OfferMessage mine, const PayloadM
   mine.terms.place = static_cast<int>(last_.mine);
   const bool speaks = !settings_.hub_tells_for_all || last_.mine == 0;
   try {
-    Gathered gathered = hub_session_ != nullptr ? gather_again(round, mine, payload)
-                                                : join_again(mine);
+    Gathered gathered =
+        hub_session_ != nullptr ? gather_again(round, mine, payload) : join_again(mine);
     last_ = gathered.roster;
     return gathered;
   } catch (const HubLost&) {
@@ -99,7 +99,8 @@ Gathered Star::gather(const RoundState& round, OfferMessage mine, const PayloadM
 
 bool Star::is_first_on_node() const {
   const std::size_t mine = last_.mine;
-  return mine >= last_.node_of.size() || mine == 0 || last_.node_of[mine] != last_.node_of[mine - 1];
+  return mine >= last_.node_of.size() || mine == 0 ||
+         last_.node_of[mine] != last_.node_of[mine - 1];
 }
 
 Gathered Star::gather_first(OfferMessage mine, const PayloadMaker& payload) {
@@ -134,7 +135,8 @@ Gathered Star::gather_first(OfferMessage mine, const PayloadMaker& payload) {
 Gathered Star::join_first(const OfferMessage& mine) {
   HubSearch search(loop_, settings_, mine.terms, narrator_);
   for (;;) {
-    auto session = std::make_unique<MemberSession>(loop_, search.find(), settings_.identity.keep_alive);
+    auto session =
+        std::make_unique<MemberSession>(loop_, search.find(), settings_.identity.keep_alive);
     member_session_ = session.get();
     session_ = std::move(session);
     Joining joining(loop_,
@@ -150,7 +152,7 @@ Gathered Star::join_first(const OfferMessage& mine) {
 }
 
 Gathered Star::gather_again(const RoundState& round, const OfferMessage& mine,
-                           const PayloadMaker& payload) {
+                            const PayloadMaker& payload) {
   GatheringSettings settings{.round = round,
                              .nodes = static_cast<int>(last_.pods.size()),
                              .names = hosts_of(last_),

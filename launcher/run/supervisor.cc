@@ -9,8 +9,8 @@
 #include <exception>
 #include <utility>
 
-#include "launcher/os/processes.h"
 #include "launcher/os/clock.h"
+#include "launcher/os/processes.h"
 
 namespace paddle_launch {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "launcher/job/errors.h"
 #include "launcher/os/files.h"
-#include "launcher/os/signals.h"
 #include "launcher/os/side_process.h"
+#include "launcher/os/signals.h"
 #include "launcher/site/choose_cards.h"
 #include "launcher/site/find_program.h"
 #include "launcher/site/log_place.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/site/port_users.h"
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -8,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/os/unique_fd.h"
+#include "launcher/site/port_users.h"
 #include "tests/unit/site/fake_root.h"
 
 namespace paddle_launch {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launcher/site/credentials.h"
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/site/credentials.h"
 #include "tests/unit/site/fake_root.h"
 
 namespace paddle_launch {
