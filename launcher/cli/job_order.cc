@@ -15,7 +15,6 @@
 namespace paddle_launch {
 namespace {
 
-constexpr std::string_view kOrders[] = {"status", "scale", "stop"};
 constexpr std::string_view kWithOrders[] = {"elastic_server", "master",    "job_id",  "etcd_user",
                                             "etcd_cacert",    "etcd_cert", "etcd_key"};
 
@@ -32,18 +31,12 @@ void refuse_other_options(const GivenOption& order, const GivenOptions& typed) {
   }
 }
 
-JobOrder::Kind kind_of(const GivenOption& order) {
-  const std::string_view key = key_of(*order.option);
-  if (key == "scale") return JobOrder::Kind::Scale;
-  return key == "stop" ? JobOrder::Kind::Stop : JobOrder::Kind::Status;
-}
-
 }  // namespace
 
 const GivenOption* asked_order(const GivenOptions& given) {
   const GivenOption* order = nullptr;
-  for (const std::string_view key : kOrders) {
-    const GivenOption* const other = given.find(key);
+  for (const OrderWord& word : kOrderWords) {
+    const GivenOption* const other = given.find(word.option);
     if (other == nullptr) continue;
     if (order != nullptr) refuse_together(*order, *other, "one order is given at a time");
     order = other;
@@ -66,7 +59,9 @@ JobOrder order_of_options(const GivenOption& asked, const Environment& env, Give
   check_job_id(*server, given);
 
   JobOrder order;
-  order.kind = kind_of(asked);
+  for (const OrderWord& word : kOrderWords) {
+    if (word.option == key_of(*asked.option)) order.kind = word.kind;
+  }
   order.etcd = etcd_of_options(*server, given, env, remarks);
   order.job_id = given.text("job_id").value_or("default");
   order.json = order.kind == JobOrder::Kind::Status && asked.text == "json";
@@ -80,9 +75,9 @@ JobOrder order_of_options(const GivenOption& asked, const Environment& env, Give
 }
 
 void refuse_order_with_script(const GivenOptions& given, std::string_view script) {
-  for (const std::string_view key : kOrders) {
-    const GivenOption* const order = given.find(key);
-    if (order == nullptr || (key == "scale" && order->as<int>() == 0)) continue;
+  for (const OrderWord& word : kOrderWords) {
+    const GivenOption* const order = given.find(word.option);
+    if (order == nullptr || (word.kind == JobOrder::Kind::Scale && order->as<int>() == 0)) continue;
     throw UsageError(
         fmt::format("{}: it acts on a running job and starts none; leave out {}, or {} to start it",
                     said(*order), script, how_to_drop(*order)));

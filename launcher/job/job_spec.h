@@ -100,6 +100,18 @@ struct JobOrder {
   bool operator==(const JobOrder&) const = default;
 };
 
+// By which option each is asked for.
+struct OrderWord {
+  JobOrder::Kind kind;
+  std::string_view option;
+};
+
+constexpr OrderWord kOrderWords[] = {
+    {JobOrder::Kind::Status, "status"},
+    {JobOrder::Kind::Scale, "scale"},
+    {JobOrder::Kind::Stop, "stop"},
+};
+
 // In a job with parameter servers whose pods have one process each: the servers of
 // ServerSpec::servers in their order, then the trainers. JobSpec::node_rank is this pod's place.
 struct SingleProcess {
