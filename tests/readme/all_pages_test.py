@@ -26,6 +26,7 @@ TYPED_BY_NOBODY = {
     "docs/benchmarks.md": "a quarter of an hour on a machine that does nothing else",
     "docs/portable.md": "compiles everything once more, for two processors",
     "docs/writing-a-plugin.md": "tests/contract compiles the same plugin and lets the same program try it",
+    "examples/shared_directory_rendezvous/README.md": "needs a launcher that was changed; tests/contract has it meet",
     "tests/sites/README.md": "a quarter of an hour for each site; scripts/test runs a part of one",
     "tests/cluster/README.md": "for a look around by hand; the tests there do the same in Python",
 }
