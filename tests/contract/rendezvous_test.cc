@@ -280,8 +280,7 @@ TEST_P(RendezvousOfAllThatThereAreTest, NobodyHangsWhereAPodDiedInARound) {
   }
 }
 
-// The hub is lost, and nobody comes in its place: all ways at once, since those who wait for it
-// wait some seconds longer than it would.
+// The hub is lost, and nobody comes in its place. All ways at once: each is mostly waiting.
 TEST(Rendezvous, NobodyHangsWhereTheFirstPodDiesWhileTheyMeet) {
   std::vector<std::unique_ptr<Ground>> grounds;
   std::vector<std::unique_ptr<Pods>> jobs;
