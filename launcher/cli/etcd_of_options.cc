@@ -106,7 +106,7 @@ void take_user(const GivenOptions& given, const Environment& env, EtcdSpec& etcd
   const GivenOption* const user = given.find("etcd_user");
   if (user == nullptr) return;
   std::optional<std::string> password = non_empty(env, kEtcdPasswordVariable);
-  const UserTyped& typed = user->as<UserTyped>();
+  const auto& typed = user->as<UserTyped>();
   etcd.user = typed.name;
   if (typed.password) {
     etcd.password = *typed.password;
