@@ -145,6 +145,8 @@ BookedJob JobRegister::new_job() const {
 void JobRegister::write_entry() {
   if (!belongs_) refusal_ = objection();
   if (!refusal_.empty()) return;
+  // Somebody deleted the key of a job that is there: whoever leads writes it again, as it was.
+  if (!belongs_ && book_.job_key == 0 && !book_.pods.empty()) return;
   EtcdChange change;
   change.only_if.push_back(as_it_stands(kJobKey, book_.job_key));
   if (book_.job_key == 0 || book_.pods.empty()) {

@@ -212,6 +212,17 @@ TEST_F(JobRegisterTest, AKeyThatSomebodySpoiltIsWrittenAgainByWhoeverLeads) {
   EXPECT_EQ(lines.size(), 1);
 }
 
+TEST_F(JobRegisterTest, WhoComesWhileTheKeyOfAJobIsGoneWaitsForItsSecret) {
+  const auto guest = visitor();
+  const BookedPod there{.name = "there", .host = "127.0.0.1", .port = 7001};
+  ASSERT_TRUE(guest->put(pod_key(there.name), write_pod(there), EtcdLease::None).done);
+  loop_.after(std::chrono::milliseconds(200), [&] {
+    const BookedJob job{.version = "0.1.0", .nodes = {1, 4}, .secret = "00ff"};
+    EXPECT_TRUE(guest->put(kJobKey, write_job(job), EtcdLease::None).done);
+  });
+  EXPECT_EQ(book(7002)->secret(), "00ff");
+}
+
 TEST_F(JobRegisterTest, WhoIsBookedAnewAfterANumberWasForcedGoesOn) {
   const auto first = book(7001, settings({2, 2}));
   RegisterSettings others = settings({3, 3});
