@@ -75,6 +75,7 @@ void Dialer::begin(const DialTarget& target) {
     UniqueFd socket = begin_connect(target.address, target.port, from_);
     const int fd = socket.get();
     connecting_.emplace(fd, std::move(socket));
+    targets_[fd] = target;
     loop_.on_writable(fd, [this, fd] { connected(fd); });
   } catch (const std::system_error& error) {
     const int number = error.code().value();
@@ -93,20 +94,23 @@ void Dialer::connected(int fd) {
   connecting_.erase(fd);
   set_no_delay(fd);
   set_keep_alive(fd, identity_.keep_alive);
-  greeting_.emplace(
-      fd,
-      std::make_unique<Link>(
-          loop_, std::move(socket),
-          Handshake(Handshake::Role::Member, identity_.secret, identity_.greeting, identity_.open),
-          kLongestFromHub,
-          Link::Events{.proved = [this, fd] { proved(fd); },
-                       .message = [](const Message&) {},
-                       .ended = [this, fd](const LinkEnd& end) { ended(fd, end); }}));
+  greeting_.emplace(fd,
+                    std::make_unique<Link>(
+                        loop_, std::move(socket),
+                        Handshake(Handshake::Role::Member, identity_.secret, identity_.greeting,
+                                  identity_.open, identity_.any_command),
+                        kLongestFromHub,
+                        Link::Events{.proved = [this, fd] { proved(fd); },
+                                     .message = [](const Message&) {},
+                                     .ended = [this, fd](const LinkEnd& end) { ended(fd, end); }}));
 }
 
 void Dialer::ended(int fd, const LinkEnd& end) {
   const Handshake& handshake = greeting_.at(fd)->handshake();
-  if (end.greeting == Handshake::State::OtherJob) failure_.other_jobs.push_back(handshake.theirs());
+  const bool is_other_command = end.greeting == Handshake::State::OtherCommand;
+  if (is_other_command || end.greeting == Handshake::State::OtherJob) {
+    failure_.other_jobs.push_back({handshake.theirs(), targets_.at(fd), is_other_command});
+  }
   lose(fd, Depth::Answered, end.why);
   finish_if_all_failed();
 }

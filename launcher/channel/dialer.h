@@ -22,11 +22,18 @@ struct DialTarget {
   int port = 0;
 };
 
+// Of a job that is not this one, or of one with another command.
+struct OtherHub {
+  Greeting greeting{};
+  DialTarget where{};
+  bool knows_secret = false;
+};
+
 // Why no hub was found.
 struct DialFailure {
   std::string why{};        // of the attempt that came furthest: "connection refused", …
   bool is_refused = false;  // nobody listens there
-  std::vector<Greeting> other_jobs{};  // hubs of other jobs that answered
+  std::vector<OtherHub> other_jobs{};  // that answered
 };
 
 class Dialer {
@@ -60,6 +67,7 @@ class Dialer {
   EventLoop& loop_;
   ChannelIdentity identity_;
   Events events_;
+  std::map<int, DialTarget> targets_;
   std::map<int, UniqueFd> connecting_;
   std::map<int, std::unique_ptr<Link>> greeting_;
   Alarm connect_time_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/channel/handshake.h"
 
+#include <limits>
 #include <utility>
 
 #include "launcher/text/wire.h"
@@ -22,11 +23,13 @@ std::string shortened(const std::string& word) { return word.substr(0, kLongestW
 
 }  // namespace
 
-Handshake::Handshake(Role role, const Key& secret, Greeting mine, CredentialOpener open)
+Handshake::Handshake(Role role, const Key& secret, Greeting mine, CredentialOpener open,
+                     bool any_command)
     : role_(role),
       secret_(secret),
       mine_(std::move(mine)),
       open_(std::move(open)),
+      any_command_(any_command),
       my_nonce_(random_key()) {
   my_hello_ = hello();
 }
@@ -53,7 +56,9 @@ std::string Handshake::hello() const {
   out.text(shortened(mine_.user));
   out.text(shortened(mine_.job));
   out.text(shortened(mine_.host));
+  out.varint(static_cast<std::uint64_t>(mine_.pid));
   out.text(shortened(mine_.tag));
+  out.text(shortened(mine_.list));
   out.text(mine_.sealed_secret.substr(0, kLongestCredential));
   return out.bytes();
 }
@@ -77,12 +82,15 @@ bool Handshake::read_hello(std::string_view frame, std::string_view& rest) {
   theirs_.user = in.text(kLongestWord);
   theirs_.job = in.text(kLongestWord);
   theirs_.host = in.text(kLongestWord);
+  const std::uint64_t pid = in.varint();
   theirs_.tag = in.text(kLongestWord);
+  theirs_.list = in.text(kLongestWord);
   theirs_.sealed_secret = in.text(kLongestCredential);
-  if (in.failed() || !has_nonce) {
+  if (in.failed() || !has_nonce || pid > std::numeric_limits<int>::max()) {
     state_ = State::NotALauncher;
     return false;
   }
+  theirs_.pid = static_cast<int>(pid);
   rest = frame.substr(frame.size() - in.left());
   their_hello_ = std::string(frame.substr(0, frame.size() - in.left()));
   return true;
@@ -132,6 +140,10 @@ std::string Handshake::take_as_member(std::string_view frame) {
   const auto proof = key_of(rest.substr(0, kKeyBytes));
   if (!proof || !same(*proof, derive(secret_, kHubProves, all_words()))) {
     state_ = State::OtherJob;
+    return std::string(kGoodbye);
+  }
+  if (!is_same_job() && !any_command_) {
+    state_ = State::OtherCommand;
     return std::string(kGoodbye);
   }
   stream_.emplace(derive(secret_, kToHub, all_words()));

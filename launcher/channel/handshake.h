@@ -24,16 +24,19 @@ struct Greeting {
   std::string user{};
   std::string job{};   // --job_id, or the name of the script; never its arguments
   std::string host{};  // where the launcher runs
-  // Two jobs with the same name differ here nearly always: a few bits of what makes a job itself.
-  // The same tag and another secret mean another token.
+  int pid = 0;         // of the launcher
+  // A few bytes of what makes a job itself. The same tag and another secret mean another token.
   std::string tag{};
+  // Of the list of nodes, where one was typed and the command is what makes a job: those with the
+  // same list and another command may be one job all the same.
+  std::string list{};
   // The job's secret in a form that only its own user can open (MUNGE); empty: there is none.
   std::string sealed_secret{};
 
   bool operator==(const Greeting&) const = default;
 };
 
-constexpr int kProtocol = 2;
+constexpr int kProtocol = 3;
 // No frame of a handshake is longer.
 constexpr std::size_t kLongestGreeting = 4096;
 
@@ -49,11 +52,14 @@ class Handshake {
     NotALauncher,   // garbage
     OtherProtocol,  // a launcher that speaks another version of this protocol
     OtherJob,       // it does not know our secret
+    OtherCommand,   // it does, and its tag is another one
     Goodbye,        // it says that we do not know its secret
   };
 
-  // `open`: for a member that learns the secret from the hub's greeting.
-  Handshake(Role role, const Key& secret, Greeting mine, CredentialOpener open = {});
+  // `open`: for a member that learns the secret from the hub's greeting. `any_command`: a member
+  // takes a hub whose tag is another one as well.
+  Handshake(Role role, const Key& secret, Greeting mine, CredentialOpener open = {},
+            bool any_command = false);
 
   // The first frame to send; empty for the hub, which only answers.
   std::string begin();
@@ -82,6 +88,7 @@ class Handshake {
   Key secret_;
   Greeting mine_;
   CredentialOpener open_;
+  bool any_command_;
   Greeting theirs_;
   Key my_nonce_;
   int their_protocol_ = 0;

@@ -31,6 +31,7 @@ struct ChannelIdentity {
   Greeting greeting{};
   KeepAlive keep_alive{};
   CredentialOpener open{};
+  bool any_command = false;  // a member takes the hub of another command as well
 };
 
 // How far another machine's clock is from ours, and how sure that is: asked and answered, the

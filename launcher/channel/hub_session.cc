@@ -255,6 +255,7 @@ void HubSession::close() {
 void HubSession::take_newcomer(int member, const Message& message) {
   const auto* offer = std::get_if<OfferMessage>(&message);
   if (offer == nullptr) return;
+  if (offer->terms.other_command) return hub_->drop(member);  // it looks on for its own hub
   const int nodes = static_cast<int>(round_.accounts.size());
   round_.spares.insert_or_assign(member, *offer);
   // The round ends, and there may be another: then whoever was lost may be back.

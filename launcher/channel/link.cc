@@ -28,6 +28,7 @@ std::string why_greeting_failed(const Handshake& handshake) {
     case Handshake::State::OtherJob:
       return handshake.is_same_job() ? "a launcher that does not know this job's secret"
                                      : "a launcher of another job";
+    case Handshake::State::OtherCommand:
     case Handshake::State::Goodbye:
       return "a launcher of another job";
     default:

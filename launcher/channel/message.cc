@@ -26,6 +26,8 @@ void fields(Wire& wire, Of<Wire, JobTerms>& terms) {
   wire.text(terms.layout, kCommand);
   wire.text(terms.name, kText);
   wire.text(terms.command, kCommand);
+  wire.text(terms.script_digest, kWholeText);
+  wire.flag(terms.other_command);
   wire.text(terms.problem, kText);
   wire.number(terms.problem_status, kStatus);
 }

@@ -86,12 +86,14 @@ struct JobTerms {
   std::optional<int> place{};  // position in --ips, or --rank; in an elastic job that of `round`
   int round = 0;               // the last one in which this pod took part
   bool sort_ip = false;
-  bool check = false;      // --check
-  std::string layout{};    // the servers and workers that were asked for; empty: collective
-  std::string name{};      // what this pod is called in messages; empty: its node
-  std::string command{};   // the script and its arguments
-  std::string problem{};   // why this pod cannot start anything; empty: it can
-  int problem_status = 1;  // what it would end with by itself
+  bool check = false;           // --check
+  std::string layout{};         // the servers and workers that were asked for; empty: collective
+  std::string name{};           // what this pod is called in messages; empty: its node
+  std::string command{};        // the script and its arguments
+  std::string script_digest{};  // of what is in it; empty: not known
+  bool other_command = false;   // it came to this hub because there was none with its own command
+  std::string problem{};        // why this pod cannot start anything; empty: it can
+  int problem_status = 1;       // what it would end with by itself
 
   bool operator==(const JobTerms&) const = default;
 };

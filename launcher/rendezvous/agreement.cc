@@ -11,6 +11,7 @@
 
 #include "launcher/channel/secret.h"
 #include "launcher/job/errors.h"
+#include "launcher/os/files.h"
 #include "launcher/tell/log_lines.h"
 #include "launcher/text/bytes_as_text.h"
 #include "launcher/text/utf8.h"
@@ -123,11 +124,17 @@ std::vector<std::string> oddities(const OfferMessage& one,
                                   const std::map<int, OfferMessage>& others) {
   std::vector<std::string> texts;
   for (const auto& [member, other] : others) {
-    if (one.terms.command == other.terms.command || texts.size() == kMostOddities) continue;
-    texts.push_back(fmt::format(
-        "the nodes run different commands under one --job_id: {} runs `{}`, {} runs `{}`",
-        node_name(one), one_line(one.terms.command), node_name(other),
-        one_line(other.terms.command)));
+    if (texts.size() == kMostOddities) break;
+    if (one.terms.command != other.terms.command) {
+      texts.push_back(fmt::format("the nodes run different commands: {} runs `{}`, {} runs `{}`",
+                                  node_name(one), one_line(one.terms.command), node_name(other),
+                                  one_line(other.terms.command)));
+    }
+    if (one.terms.script_digest != other.terms.script_digest) {
+      texts.push_back(
+          fmt::format("the script on {} is not the one on {}: what is in the two files differs",
+                      node_name(other), node_name(one)));
+    }
   }
   return texts;
 }
@@ -258,6 +265,14 @@ std::string layout_of(const JobSpec& job) {
   return job.servers->layout;
 }
 
+// Of a script that people edit, and forget to copy to one of the nodes.
+std::string script_digest(const Script& script) {
+  const bool is_file = !script.is_module && script.function == nullptr;
+  if (!is_file || !script.name.ends_with(".py")) return "";
+  const std::optional<std::string> text = read_file(script.name);
+  return text ? in_hex(digest(*text)) : "";
+}
+
 }  // namespace
 
 JobTerms terms_of(const JobSpec& job, const Machine& here, const Offer& offer,
@@ -269,6 +284,7 @@ JobTerms terms_of(const JobSpec& job, const Machine& here, const Offer& offer,
                  .check = job.check,
                  .layout = layout_of(job),
                  .command = command_text(job.script),
+                 .script_digest = script_digest(job.script),
                  .problem = offer.problem_text,
                  .problem_status = offer.problem_status};
   if (job.elastic) {

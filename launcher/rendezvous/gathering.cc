@@ -35,7 +35,7 @@ Gathering::Gathering(EventLoop& loop, GatheringSettings settings, HubSession& se
       hub_(session.hub()),
       mine_(std::move(mine)),
       narrator_(narrator),
-      others_(hub_.identity().greeting.tag),
+      others_(hub_.identity().greeting),
       ticking_(loop),
       settling_(loop),
       lingering_(loop),
@@ -103,6 +103,9 @@ void Gathering::on_other_job(const Greeting& greeting, std::uint32_t address) {
 }
 
 void Gathering::on_offer(int member, const OfferMessage& offer) {
+  // It may belong to another job, and looks on for its own hub.
+  const bool is_for_want_of_another = offer.terms.other_command;
+  if (is_for_want_of_another && (refusal_ || !settings_.is_first)) return hub_.drop(member);
   if (refusal_) {
     hub_.send(member, *refusal_);
     told_.insert(member);
@@ -118,6 +121,7 @@ void Gathering::on_offer(int member, const OfferMessage& offer) {
     if (is_stale) arrived.terms.place.reset();
     return changed();
   }
+  if (is_for_want_of_another) return hub_.drop(member);
   if (settings_.is_first) {
     told_.insert(member);
     return refuse({.status = status_of(offer.terms),

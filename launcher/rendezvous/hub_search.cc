@@ -18,6 +18,9 @@ namespace {
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::milliseconds kFirstPause{50};
 constexpr std::chrono::milliseconds kLongestPause{1000};
+// So long a hub with the same list and another command is none for us: nodes of two jobs of a sweep
+// do not mix, and arguments that differ from node to node need no --job_id.
+constexpr std::chrono::seconds kForOwnCommand{10};
 
 std::string hub_text(const TcpSettings& settings) {
   const int first = settings.ports.front();
@@ -38,7 +41,7 @@ HubSearch::HubSearch(EventLoop& loop, const TcpSettings& settings, const JobTerm
       ticking_(loop),
       retry_(loop),
       began_(EventLoop::Clock::now()),
-      others_(settings.identity.greeting.tag) {
+      others_(settings.identity.greeting) {
   facts_.nodes = terms.nodes;
   facts_.hub = hub_text(settings_);
 }
@@ -49,11 +52,14 @@ void HubSearch::end_lookup() {
 }
 
 std::unique_ptr<Link> HubSearch::find() {
-  ticking_.set(kTick, [this] { tick(); });
+  // At once where hubs of another command let us go, time and again.
+  ticking_.set(is_of_other_command_ ? std::chrono::seconds(0) : kTick, [this] { tick(); });
   if (!retry_.is_set()) look_up();
   loop_.run_until([this] { return link_ || is_late_; });
   if (is_late_) throw NodeMissing(never_came(facts_));
   ticking_.stop();
+  is_of_other_command_ = !link_->handshake().is_same_job();
+  if (is_of_other_command_) return std::move(link_);  // it may have no place for us
   pause_ = kFirstPause;
   facts_.last_try.clear();
   others_.forget();
@@ -79,8 +85,14 @@ void HubSearch::dial(const std::vector<std::uint32_t>& addresses) {
   for (const std::uint32_t address : addresses) {
     for (const int port : settings_.ports) targets.push_back({address, port});
   }
+  dial(targets, false);
+}
+
+void HubSearch::dial(const std::vector<DialTarget>& targets, bool any_command) {
+  ChannelIdentity identity = settings_.identity;
+  identity.any_command = any_command;
   dialer_ = std::make_unique<Dialer>(
-      loop_, settings_.identity, targets, settings_.from,
+      loop_, std::move(identity), targets, settings_.from,
       Dialer::Events{.found =
                          [this](std::unique_ptr<Link> link) {
                            link_ = std::move(link);
@@ -92,10 +104,27 @@ void HubSearch::dial(const std::vector<std::uint32_t>& addresses) {
 void HubSearch::on_failure(const DialFailure& failure) {
   const std::string why = failure.why;
   others_.forget();
-  for (const Greeting& greeting : failure.other_jobs) others_.met(greeting, settings_.hub_host);
+  for (const OtherHub& hub : failure.other_jobs) others_.met(hub.greeting, settings_.hub_host);
   others_.tell(facts_);
+  const std::optional<DialTarget> other = hub_of_other_command(failure);
   dialer_.reset();
+  if (other) return dial({*other}, true);
   try_again(why);
+}
+
+// When it is time to join one. All ports were asked for our own just now.
+std::optional<DialTarget> HubSearch::hub_of_other_command(const DialFailure& failure) {
+  const auto may_be_ours = [this](const OtherHub& hub) {
+    return hub.knows_secret && !hub.greeting.list.empty() &&
+           hub.greeting.list == settings_.identity.greeting.list;
+  };
+  const auto other =
+      std::find_if(failure.other_jobs.begin(), failure.other_jobs.end(), may_be_ours);
+  if (other == failure.other_jobs.end()) return std::nullopt;
+  const auto now = EventLoop::Clock::now();
+  if (!other_command_since_) other_command_since_ = now;
+  if (now - *other_command_since_ < kForOwnCommand) return std::nullopt;
+  return other->where;
 }
 
 void HubSearch::try_again(const std::string& why) {
@@ -186,16 +215,19 @@ constexpr std::size_t kMost = 8;
 
 }  // namespace
 
-OtherLaunchers::OtherLaunchers(std::string tag) : tag_(std::move(tag)) {}
+OtherLaunchers::OtherLaunchers(Greeting own) : own_(std::move(own)) {}
 
 void OtherLaunchers::met(const Greeting& greeting, const std::string& where) {
-  const bool is_other_token = greeting.tag == tag_;
+  const bool is_other_token = greeting.tag == own_.tag;
+  const bool has_our_list = !own_.list.empty() && greeting.list == own_.list;
   std::set<std::string>& known = is_other_token ? other_tokens_ : other_jobs_;
   if (known.size() >= kMost) return;
-  const std::string who = fmt::format("{} of user {} at {}", greeting.job, greeting.user, where);
+  const std::string who = fmt::format("{} of user {} (process {}) at {}", greeting.job,
+                                      greeting.user, greeting.pid, where);
   known.insert(is_other_token ? fmt::format("the launcher of {} has another token; give all nodes "
                                             "the same PADDLE_LAUNCH_TOKEN or --token_file",
                                             who)
+               : has_our_list ? who + ", with these nodes and another command"
                               : who);
 }
 

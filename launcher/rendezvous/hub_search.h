@@ -28,15 +28,14 @@ namespace paddle_launch {
 // As the person who waits is told of them.
 class OtherLaunchers {
  public:
-  // `tag`: of our own greeting.
-  explicit OtherLaunchers(std::string tag);
+  explicit OtherLaunchers(Greeting own);
 
   void met(const Greeting& greeting, const std::string& where);
   void forget();
   void tell(WaitingFacts& facts) const;
 
  private:
-  std::string tag_;
+  Greeting own_;
   std::set<std::string> other_jobs_;
   std::set<std::string> other_tokens_;
 };
@@ -55,11 +54,15 @@ class HubSearch {
   // The link that was found broke before it was of any use: find() tries again.
   void lost(const std::string& why) { try_again(why); }
   EventLoop::Clock::time_point began() const { return began_; }
+  // The hub that was found has another command: this pod joins it for want of its own.
+  bool is_of_other_command() const { return is_of_other_command_; }
 
  private:
   void look_up();
   void dial(const std::vector<std::uint32_t>& addresses);
+  void dial(const std::vector<DialTarget>& targets, bool any_command);
   void on_failure(const DialFailure& failure);
+  std::optional<DialTarget> hub_of_other_command(const DialFailure& failure);
   void try_again(const std::string& why);
   void tick();
   void end_lookup();
@@ -77,6 +80,8 @@ class HubSearch {
   EventLoop::Clock::time_point began_;
   OtherLaunchers others_;
   WaitingFacts facts_;
+  std::optional<EventLoop::Clock::time_point> other_command_since_;  // that its hub was met
+  bool is_of_other_command_ = false;
   bool is_late_ = false;
 };
 

@@ -105,7 +105,7 @@ bool Star::is_first_on_node() const {
 
 Gathered Star::gather_first(OfferMessage mine, const PayloadMaker& payload) {
   if (settings_.is_hub && !listener_) listener_ = listen(mine.offer);
-  if (!listener_) return join_first(mine);
+  if (!listener_) return join_first(std::move(mine));
   // Under a scheduler the name is only where to look; the members tell where they found us.
   if (mine.offer.host.empty() && settings_.node_of.empty()) mine.offer.host = settings_.hub_host;
   auto session = std::make_unique<HubSession>(
@@ -132,13 +132,14 @@ Gathered Star::gather_first(OfferMessage mine, const PayloadMaker& payload) {
 }
 
 // Until the hub answers with the roster, or refuses: a connection that breaks is made again.
-Gathered Star::join_first(const OfferMessage& mine) {
+Gathered Star::join_first(OfferMessage mine) {
   HubSearch search(loop_, settings_, mine.terms, narrator_);
   for (;;) {
     auto session =
         std::make_unique<MemberSession>(loop_, search.find(), settings_.identity.keep_alive);
     member_session_ = session.get();
     session_ = std::move(session);
+    mine.terms.other_command = search.is_of_other_command();
     Joining joining(loop_,
                     {.node_of = settings_.node_of,
                      .keep_alive = settings_.identity.keep_alive,

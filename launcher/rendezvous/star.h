@@ -28,7 +28,7 @@ class Star {
  private:
   UniqueFd listen(const PodOffer& mine);
   Gathered gather_first(OfferMessage mine, const PayloadMaker& payload);
-  Gathered join_first(const OfferMessage& mine);
+  Gathered join_first(OfferMessage mine);
   Gathered gather_again(const RoundState& round, const OfferMessage& mine,
                         const PayloadMaker& payload);
   Gathered join_again(const OfferMessage& mine);

@@ -155,8 +155,8 @@ class AttackTest(ClusterCase):
         wrong.wait()
         self.assert_status(wrong, 75)
         def advice(address):
-            return re.escape(f"the launcher of sh of user root at {address} has another token; give all nodes the same "
-                             "PADDLE_LAUNCH_TOKEN or --token_file")
+            return r"the launcher of sh of user root \(process \d+\) at " + re.escape(
+                f"{address} has another token; give all nodes the same PADDLE_LAUNCH_TOKEN or --token_file")
         self.assertRegex(wrong.err, "waiting for the first node, .*; " + advice("10.77.0.1"))
         self.assertRegex(wrong.err, "error: .*" + advice("10.77.0.1"))
         self.assertRegex(runs["n1"].err, "waiting for 1 of .*; " + advice("10.77.0.4"))

@@ -146,20 +146,21 @@ class StartTest(StartCase):
         runs = {host: self.start_node(host, "--job_id=j", SH, "-c", RECORD, "sh", "same" if host != "n3" else "other")
                 for host in self.names}
         self.assert_one_world(runs)
-        self.assert_all_told(runs, "WARNING", "the nodes run different commands under one --job_id: 10.77.0.1 (n1)")
+        self.assert_all_told(runs, "WARNING", "the nodes run different commands: 10.77.0.1 (n1)")
 
     def test_without_a_job_id_the_waiting_line_tells_of_the_other_job(self):
         runs = {host: self.start_node(host, "--bootstrap_timeout=4", SH, "-c", RECORD, "sh",
                                       "same" if host != "n3" else "other") for host in self.names}
         for host, other in (("n3", "10.77.0.1"), ("n1", "10.77.0.3")):
-            self.wait_told(runs[host], f"met another job there: sh of user root at {other} (give both the same "
-                           "--job_id to make them one)")
+            self.wait_told(runs[host], "met another job there: sh of user root (process ")
+            self.assert_told(runs[host], f") at {other}, with these nodes and another command (give both the same "
+                             "--job_id to make them one)")
         self.assert_all_end(runs, 75)
         other = runs.pop("n3")
-        self.assert_told(other, "Met another job there: sh of user root at 10.77.0.1. ")
+        self.assert_told(other, "Met another job there: sh of user root (process ", ") at 10.77.0.1, with these nodes")
         self.assertNotIn("PADDLE_LAUNCH_TOKEN", other.err)  # advice for those who have another token
         self.assert_all_told(runs, "1 of 4 nodes did not come within 4 s: 10.77.0.3. ",
-                             "Met another job there: sh of user root at 10.77.0.3. ")
+                             "Met another job there: sh of user root (process ", ") at 10.77.0.3, with these")
 
     def test_a_node_is_interrupted_and_comes_back_while_the_others_still_wait(self):
         runs = self.start_nodes(SH, "-c", RECORD, hosts=["n1", "n2", "n3"])

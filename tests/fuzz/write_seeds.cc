@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
 
   paddle_launch::Handshake member(paddle_launch::Handshake::Role::Member,
                                   paddle_launch::random_key(),
-                                  {"0.1.0", "ann", "train.py", "n1", "x"});
+                                  {"0.1.0", "ann", "train.py", "n1", 77, "x", "y"});
   seeds.push_back(member.begin());
   seeds.push_back(paddle_launch::framed(member.begin()) +
                   paddle_launch::framed(std::string(56, 'x')));

@@ -24,7 +24,7 @@ READ_BY_PROGRAMS = {
         "frames to the hub")},
     ("launcher/channel/secret.cc", "paddle-launch job secret 1"): _SECRET,
     **{("launcher/rendezvous/identity.cc", text): _SECRET for text in (
-        "id {}", "module ", "script ", "user {}", "token {}", "step {}.{} of {}")},
+        "id {}", "module ", "script ", "token {}")},
     ("launcher/rendezvous/tasks.cc", "slurm {}"): "compared by other launchers",
     ("launcher/site/kernel_facts.cc", "\noom_kill "): "a line of the kernel's",
     ("launcher/tell/log_lines.h", "Traceback (most recent call last):"): _OTHERS,

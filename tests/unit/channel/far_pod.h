@@ -23,7 +23,7 @@ namespace paddle_launch {
 
 inline ChannelIdentity identity_of_tests() {
   return {.secret = job_secret("token", "train.py"),
-          .greeting = {"0.1.0", "ann", "train.py", "n1", ""},
+          .greeting = {"0.1.0", "ann", "train.py", "n1"},
           .keep_alive = keep_alive_for(std::chrono::seconds(10))};
 }
 

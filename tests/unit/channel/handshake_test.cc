@@ -43,6 +43,21 @@ TEST(Handshake, AMemberOfAnotherJobSaysGoodbyeAndSeesWhoseJobItMet) {
   EXPECT_EQ(hub.state(), State::Goodbye);
 }
 
+// A hub and a member that know the same secret and have different tags.
+std::pair<State, State> met_by_other_command(bool any_command) {
+  Greeting greeting = kMemberGreeting;
+  greeting.tag = "other";
+  Handshake hub = hub_of(kSecret);
+  Handshake member{Handshake::Role::Member, kSecret, greeting, {}, any_command};
+  hub.take(member.take(hub.take(member.begin())));
+  return {hub.state(), member.state()};
+}
+
+TEST(Handshake, AHubOfAnotherCommandIsTakenOnlyByAMemberThatTakesAny) {
+  EXPECT_EQ(met_by_other_command(false), std::pair(State::Goodbye, State::OtherCommand));
+  EXPECT_EQ(met_by_other_command(true), std::pair(State::Proved, State::Proved));
+}
+
 // A member that knows no secret, and opens credentials that say "for us".
 Handshake member_that_opens_credentials() {
   return {Handshake::Role::Member, random_key(), kMemberGreeting,

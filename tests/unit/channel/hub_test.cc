@@ -15,7 +15,7 @@ namespace paddle_launch {
 namespace {
 
 ChannelIdentity identity(const std::string& job = "train.py") {
-  return {.secret = job_secret("token", job), .greeting = {"0.1.0", "ann", job, "n1", ""}};
+  return {.secret = job_secret("token", job), .greeting = {"0.1.0", "ann", job, "n1"}};
 }
 
 class HubTest : public testing::Test, protected Hub::Listener {
@@ -118,7 +118,7 @@ TEST_F(HubTest, MeasuresAMembersClock) {
 TEST_F(HubTest, AMemberOfAnotherJobLearnsWhoseHubItMetAndIsNotCalledAStranger) {
   EXPECT_FALSE(join(identity("other.py")));
   ASSERT_EQ(failure_.other_jobs.size(), 1U);
-  EXPECT_EQ(failure_.other_jobs.front().job, "train.py");
+  EXPECT_EQ(failure_.other_jobs.front().greeting.job, "train.py");
   EXPECT_TRUE(remarks_.empty());
   EXPECT_FALSE(hub_->has_members());
 }

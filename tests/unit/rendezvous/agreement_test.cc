@@ -79,6 +79,15 @@ TEST(Agreement, DifferentCommandsAreOnlyOdd) {
   expect_names(odd.front(), {"`train.py`", "`train.py --lr 2`"});
 }
 
+TEST(Agreement, AnotherScriptIsOnlyOdd) {
+  OfferMessage other = pod("10.0.0.2", "n2");
+  other.terms.script_digest = "ff";
+  EXPECT_FALSE(disagreement(pod("10.0.0.1", "n1"), other));
+  const auto odd = oddities(pod("10.0.0.1", "n1"), {{1, other}});
+  ASSERT_EQ(odd.size(), 1U);
+  expect_names(odd.front(), {"(n1)", "(n2)", "differs"});
+}
+
 TEST(Agreement, TwoLaunchersOfOneNodeAreToldOfTheJobId) {
   expect_names(both_claim(pod("10.0.0.2", "n2"), pod("10.0.0.2", "n2")), {"10.0.0.2", "--job_id"});
 }
@@ -157,12 +166,13 @@ TEST(Agreement, ALongListTravelsAsItsDigest) {
 }
 
 TEST(OtherLaunchers, AnotherJobAndAnotherTokenAreToldApart) {
-  OtherLaunchers others("ab");
-  others.met({"0.1.0", "bob", "train.py", "n9", "xy"}, "10.0.0.9");
-  others.met({"0.1.0", "ann", "train.py", "n8", "ab"}, "10.0.0.8");
+  OtherLaunchers others({.tag = "ab"});
+  others.met({"0.1.0", "bob", "train.py", "n9", 77, "xy"}, "10.0.0.9");
+  others.met({"0.1.0", "ann", "train.py", "n8", 78, "ab"}, "10.0.0.8");
   WaitingFacts facts;
   others.tell(facts);
-  EXPECT_EQ(facts.other_jobs, std::vector<std::string>{"train.py of user bob at 10.0.0.9"});
+  EXPECT_EQ(facts.other_jobs,
+            std::vector<std::string>{"train.py of user bob (process 77) at 10.0.0.9"});
   ASSERT_EQ(facts.odd.size(), 1U);
   EXPECT_NE(facts.odd.front().find("PADDLE_LAUNCH_TOKEN"), std::string::npos);
   others.forget();

@@ -59,6 +59,32 @@ TEST_F(GatheringTest, WhoWaitsHearsOnlyWhatIsNewAndTheFirstNames) {
   EXPECT_EQ(heard[0].names, (Hosts{"n3", "n4", "n5", "n6", "n7", "n8", "n9", "n10"}));
 }
 
+TEST_F(GatheringTest, WhoCameForWantOfItsOwnHubTakesAFreePlaceOrIsLetGo) {
+  settings_.is_first = true;
+  const auto without_hub = [](const std::string& host, int place) {
+    OfferMessage message = offer(host, place);
+    message.terms.other_command = true;
+    return message;
+  };
+  const auto second = newcomer(offer("n2", 1));
+  const auto in_the_way = newcomer(without_hub("n2", 1));
+  const auto third = newcomer();
+  once([&] { return in_the_way->is_gone; }, [&] { third->say(without_hub("n3", 2)); });
+  EXPECT_EQ(gather(offer("n1", 0)).hosts(), kAll);
+  EXPECT_EQ(in_the_way->heard<RefusalMessage>(), nullptr);
+}
+
+TEST_F(GatheringTest, WhoCameForWantOfItsOwnHubHasNoPartInALaterRound) {
+  lost_member(1);
+  const auto third = old_member(offer("n3", 2));
+  OfferMessage other = offer("n2", 1);
+  other.terms.other_command = true;
+  const auto in_the_way = newcomer(other);
+  const auto again = newcomer();
+  once([&] { return in_the_way->is_gone; }, [&] { again->say(offer("n2", 1)); });
+  EXPECT_EQ(gather(offer("n1", 0)).hosts(), kAll);
+}
+
 TEST_F(GatheringTest, ANewcomerTakesTheLostPlace) {
   lost_member(1);
   const auto third = old_member(offer("n3", 2));

@@ -29,7 +29,7 @@ LinkCheck meet_as(int place, const std::vector<std::string>& ips, const PodOffer
   terms.layout = "--server_num 2";
   TcpSettings settings;
   settings.identity = {.secret = job_secret("token", "check.py"),
-                       .greeting = {"0.1.0", "ann", "check.py", offer.host, ""},
+                       .greeting = {"0.1.0", "ann", "check.py", offer.host},
                        .keep_alive = keep_alive_for(std::chrono::seconds(10))};
   settings.hub_host = ips.front();
   settings.ports = {kPort};

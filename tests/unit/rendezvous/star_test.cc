@@ -33,7 +33,7 @@ struct Pod {
 TcpSettings settings_of(const Pod& pod) {
   TcpSettings settings;
   settings.identity = {.secret = job_secret("token", pod.job),
-                       .greeting = {"0.1.0", "ann", pod.job, pod.host, ""},
+                       .greeting = {"0.1.0", "ann", pod.job, pod.host},
                        .keep_alive = keep_alive_for(std::chrono::seconds(10))};
   settings.hub_host = pod.terms.ips.front();
   for (int i = 0; i < 10; ++i) settings.ports.push_back(kPort + i);
