@@ -85,10 +85,13 @@ CommandLine parse_command_line(const std::vector<std::string>& argv, const Envir
   JobFrame frame = frame_of_job(env, given, remarks);
   frame.started_together = started_together;
   // In an elastic job etcd names the nodes, not the platform.
-  const bool in_cloud =
-      frame.mode == Mode::Collective && !frame.elastic && is_paddle_cloud(env, remarks);
+  const bool in_cloud = frame.mode == Mode::Collective && !frame.elastic && is_paddle_cloud(env);
   if (in_cloud) add_cloud_nodes(env, given);
-  if (!frame.elastic) choose_list_or_master(given, frame.servers, remarks);
+  if (!in_cloud && !frame.elastic && !frame.servers) add_meeting_point(env, given, remarks);
+  if (!frame.elastic) {
+    choose_list_or_master(given, frame.servers, remarks);
+    add_platform_rank(env, given, remarks);
+  }
 
   ParsedCommandLine parsed;
   parsed.job = job_from_options(

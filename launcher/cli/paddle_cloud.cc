@@ -30,6 +30,8 @@ constexpr std::string_view kPlace = "PADDLE_TRAINER_ID";
 constexpr std::string_view kPortsOfANode = "TRAINER_PORTS_NUM";
 constexpr std::string_view kWholeSet[] = {kTrainers, "POD_IP", kPlace, kPortsOfANode};
 constexpr std::string_view kEndpoints = "DISTRIBUTED_TRAINER_ENDPOINTS";
+constexpr std::string_view kEndpointLists[] = {kEndpoints, "PADDLE_TRAINER_ENDPOINTS"};
+constexpr std::string_view kUsualPort = "6768";  // of a first endpoint without one
 constexpr std::string_view kFirstPort = "PADDLE_PORT";
 constexpr std::string_view kNumberOfNodes = "PADDLE_TRAINERS_NUM";
 
@@ -37,21 +39,6 @@ std::optional<int> number_in(const Environment& env, std::string_view variable, 
   const auto number = parse_whole_number(lookup(env, variable).value_or(""));
   if (!number || *number < low || *number > high) return std::nullopt;
   return static_cast<int>(*number);
-}
-
-// What is missing for PaddleCloud, as a clause; empty: nothing.
-std::string what_is_missing(const Environment& env) {
-  std::vector<std::string_view> missing;
-  std::copy_if(std::begin(kWholeSet), std::end(kWholeSet), std::back_inserter(missing),
-               [&env](std::string_view name) { return !non_empty(env, name); });
-  if (!missing.empty()) {
-    return fmt::format("{} {} not set", fmt::join(missing, ", "),
-                       missing.size() == 1 ? "is" : "are");
-  }
-  // Paddle's first cluster documents set PADDLE_TRAINERS to the number of trainers.
-  const std::string trainers = *lookup(env, kTrainers);
-  if (!parse_whole_number(read_value(AddressList(), trainers).text)) return {};
-  return fmt::format("{}={} is a number and not a list of nodes", kTrainers, trainers);
 }
 
 std::size_t count_hosts(std::string_view endpoints) {
@@ -126,6 +113,11 @@ int accepted_port(std::string_view endpoint, const std::vector<int>& before, con
   return port;
 }
 
+// One endpoint a node is where its launcher is to be met, and says nothing of the trainers' ports.
+bool has_one_a_node(std::string_view list, const Environment& env, const JobSpec& job) {
+  return split(list, ',').size() == job.ips.size() && non_empty(env, kPortsOfANode) != "1";
+}
+
 // Node i owns the i-th part of the list.
 std::vector<int> ports_in(std::string_view list, const Environment& env, const JobSpec& job) {
   const std::vector<std::string_view> endpoints = split(list, ',');
@@ -153,7 +145,8 @@ std::vector<int> ports_in(std::string_view list, const Environment& env, const J
 }
 
 void take_ports(const Environment& env, const GivenOptions& given, JobSpec& job, Remarks& remarks) {
-  const std::optional<std::string> endpoints = non_empty(env, kEndpoints);
+  std::optional<std::string> endpoints = non_empty(env, kEndpoints);
+  if (endpoints && has_one_a_node(*endpoints, env, job)) endpoints.reset();
   const std::optional<std::string> first = non_empty(env, kFirstPort);
   const GivenOption* const own = given.first_of({"start_port", "port_range"});
   if (own != nullptr && (endpoints || (first && *first != own->text))) {
@@ -177,18 +170,39 @@ void take_ports(const Environment& env, const GivenOptions& given, JobSpec& job,
 
 }  // namespace
 
-bool is_paddle_cloud(const Environment& env, Remarks& remarks) {
-  if (is_nested(env)) return false;
-  const std::string missing = what_is_missing(env);
-  if (missing.empty()) return true;
-  const std::size_t hosts = count_hosts(lookup(env, kEndpoints).value_or(""));
-  if (hosts > 1) {
-    remarks.warnings.push_back(fmt::format(
-        "{} names {} hosts and is not used: it belongs to PaddleCloud's variables, and {}; --ips "
-        "or --master name the nodes elsewhere",
-        kEndpoints, hosts, missing));
+bool is_paddle_cloud(const Environment& env) {
+  const bool is_whole =
+      std::all_of(std::begin(kWholeSet), std::end(kWholeSet),
+                  [&env](std::string_view name) { return non_empty(env, name).has_value(); });
+  if (is_nested(env) || !is_whole) return false;
+  // Paddle's first cluster documents set PADDLE_TRAINERS to the number of trainers.
+  return !parse_whole_number(read_value(AddressList(), *lookup(env, kTrainers)).text);
+}
+
+void add_meeting_point(const Environment& env, GivenOptions& given, Remarks& remarks) {
+  if (is_nested(env) || given.first_of({"master", "ips", "nnodes"}) != nullptr) return;
+  for (const std::string_view name : kEndpointLists) {
+    const std::string list = lookup(env, name).value_or("");
+    const std::size_t hosts = count_hosts(list);
+    if (hosts < 2) continue;
+    std::string first(without_blanks(split(list, ',').front()));
+    if (first.find(':') == std::string::npos) first.append(":").append(kUsualPort);
+    given.add(accept(*find_option("--master"), name, first, true));
+    given.add(accept(*find_option("--nnodes"), name, std::to_string(hosts), true));
+    remarks.notices.push_back(fmt::format(
+        "{} names {} hosts, which meet at its first endpoint, {}, as with --master={} --nnodes={}",
+        name, hosts, first, first, hosts));
+    return;
   }
-  return false;
+}
+
+void add_platform_rank(const Environment& env, GivenOptions& given, Remarks& remarks) {
+  const std::optional<std::string> place = non_empty(env, kPlace);
+  const bool has_master = given.find("master") != nullptr && number_of_nodes(given) > 1;
+  if (!place || !has_master || is_nested(env)) return;
+  const GivenOption* const rank = given.find("rank");
+  if (rank != nullptr && rank->as<int>() == kNoRank) given.drop("rank");
+  add_variable(*find_option("--rank"), kPlace, *place, given, remarks);
 }
 
 void add_cloud_nodes(const Environment& env, GivenOptions& given) {

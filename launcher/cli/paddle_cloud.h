@@ -9,9 +9,15 @@
 
 namespace paddle_launch {
 
-// True when the whole set is there and describes this job. Warns of the platform's list of
-// endpoints where the rest of the set is missing.
-bool is_paddle_cloud(const Environment& env, Remarks& remarks);
+// True when the whole set is there and describes this job.
+bool is_paddle_cloud(const Environment& env);
+
+// Where the set is not whole, and nothing else names the nodes: a list of endpoints on several
+// hosts as --master and --nnodes.
+void add_meeting_point(const Environment& env, GivenOptions& given, Remarks& remarks);
+
+// With --master: the platform's number for this node as --rank.
+void add_platform_rank(const Environment& env, GivenOptions& given, Remarks& remarks);
 
 // PADDLE_TRAINERS as --ips. Throws UsageError when --ips says something else.
 void add_cloud_nodes(const Environment& env, GivenOptions& given);

@@ -49,8 +49,8 @@ def one_sweep(binary, port, within, seed):
     shutil.rmtree(folder)
     if any(MIXED in text for _, text in ends):
         return "mixed"
-    odd = sorted(status for status, _ in ends if status != 0)
-    return f"status {odd}: {ends}" if odd else "apart"
+    statuses = sorted(status for status, _ in ends)
+    return "apart" if statuses == [0] * 4 else f"ended with {statuses}"
 
 
 def sweeps(binary, ports, times, within, at_once, seed=0):

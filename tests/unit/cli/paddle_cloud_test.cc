@@ -71,11 +71,10 @@ TEST(PaddleCloud, IsForgottenInsideATrainer) {
 
 TEST(PaddleCloud, IsNotMeantByANumberOfTrainers) {
   for (const char* const number : {"2", " 2 "}) {
-    const ParsedCommandLine line =
-        parsed({"train.py"}, second_of_two({{"PADDLE_TRAINERS", number}, {kEndpoints, "a:1,b:1"}}));
-    EXPECT_FALSE(line.job.ips_given);
-    ASSERT_EQ(line.warnings.size(), 1U);
-    EXPECT_NE(line.warnings[0].find("is a number and not a list"), std::string::npos);
+    const JobSpec job =
+        job_of({"train.py"}, second_of_two({{"PADDLE_TRAINERS", number}, {kEndpoints, "a:1,b:1"}}));
+    EXPECT_FALSE(job.ips_given);
+    EXPECT_EQ(job.master, (MeetingPoint{"a", 1}));
   }
 }
 
@@ -104,7 +103,7 @@ TEST(PaddleCloud, StandsBackForATypedMaster) {
   const ParsedCommandLine line = parsed({"--master=10.0.0.9:6768", "--nnodes=3", "train.py"},
                                         second_of_two({{"PADDLE_PORT", "8170"}}));
   EXPECT_EQ(line.job.master, (MeetingPoint{"10.0.0.9", 6768}));
-  EXPECT_EQ(line.job.node_rank, std::nullopt);
+  EXPECT_EQ(line.job.node_rank, 1);
   EXPECT_EQ(line.job.start_port, std::nullopt);
   ASSERT_EQ(line.warnings.size(), 1U);
   EXPECT_EQ(line.warnings[0].find("PADDLE_TRAINERS=10.0.0.1,10.0.0.2 is not used"), 0U);
@@ -148,6 +147,56 @@ TEST(PaddleCloud, NeverLeavesNodesOut) {
                               {"PADDLE_TRAINER_ID", "0"},
                               {"PADDLE_TRAINERS_NUM", "2"}}),
                {"PADDLE_TRAINERS=10.0.0.2 names 1 node", "PADDLE_TRAINERS_NUM=2"});
+}
+
+TEST(PlatformRank, IsTheNodesNumberWhereTheyMeetAtAMaster) {
+  const Words master = {"--master=10.0.0.9:6768", "--nnodes=3"};
+  const Environment third = {{"PADDLE_TRAINER_ID", "2"}};
+  EXPECT_EQ(job_with(master, third).node_rank, 2);
+  EXPECT_EQ(job_with({"--master=10.0.0.9:6768", "--nnodes=3", "--rank=-1"}, third).node_rank, 2);
+  EXPECT_EQ(job_with({"--nproc_per_node=3"}, third).node_rank, std::nullopt);
+  const Environment inside = {{"PADDLE_TRAINER_ID", "2"}, {"PADDLE_LAUNCH_JOB", "x"}};
+  EXPECT_EQ(job_with(master, inside).node_rank, std::nullopt);
+  expect_error(master, {{"PADDLE_TRAINER_ID", "3"}},
+               {"PADDLE_TRAINER_ID=3", "nodes are 0 to 2", "unset PADDLE_TRAINER_ID"});
+}
+
+TEST(PlatformRank, StandsBackForTheOption) {
+  const ParsedCommandLine line =
+      parsed({"--master=10.0.0.9:6768", "--nnodes=3", "--rank=1", "train.py"},
+             {{"PADDLE_TRAINER_ID", "2"}});
+  EXPECT_EQ(line.job.node_rank, 1);
+  ASSERT_EQ(line.warnings.size(), 1U);
+  EXPECT_EQ(line.warnings[0].find("PADDLE_TRAINER_ID=2 is not used"), 0U);
+}
+
+TEST(PlatformEndpoints, NameTheMeetingPoint) {
+  for (const char* const name : {"PADDLE_TRAINER_ENDPOINTS", kEndpoints}) {
+    const ParsedCommandLine line = parsed({"train.py"}, {{name, "10.0.0.1:7000,10.0.0.2:7001"},
+                                                         {"POD_IP", "10.0.0.2"},
+                                                         {"PADDLE_TRAINER_ID", "1"}});
+    EXPECT_EQ(line.job.master, (MeetingPoint{"10.0.0.1", 7000}));
+    EXPECT_EQ(line.job.nnodes, 2);
+    EXPECT_EQ(line.job.node_rank, 1);
+    EXPECT_EQ(line.job.host, "10.0.0.2");
+    ASSERT_EQ(line.notices.size(), 1U);
+    EXPECT_NE(line.notices[0].find("--master=10.0.0.1:7000 --nnodes=2"), std::string::npos);
+  }
+  EXPECT_EQ(job_of({"train.py"}, {{kEndpoints, "a, b"}}).master, (MeetingPoint{"a", 6768}));
+}
+
+TEST(PlatformEndpoints, OfOneHostOrBesideOptionsAreNoMeetingPoint) {
+  const char* const several = "10.0.0.1:7000,10.0.0.2:7001";
+  EXPECT_FALSE(job_of({"train.py"}, {{kEndpoints, "10.0.0.1:1,10.0.0.1:2"}}).master);
+  EXPECT_FALSE(job_with({"--ips=10.0.0.1"}, {{kEndpoints, several}}).master);
+  EXPECT_FALSE(job_of({"train.py"}, {{kEndpoints, several}, {"PADDLE_LAUNCH_JOB", "x"}}).master);
+}
+
+TEST(CloudPorts, AreFoundWhereThereIsOneEndpointANode) {
+  const Environment env =
+      second_of_two({{kEndpoints, "10.0.0.1:8001,10.0.0.2:8001"}, {"TRAINER_PORTS_NUM", "8"}});
+  EXPECT_TRUE(job_of({"train.py"}, env).given_ports.empty());
+  EXPECT_EQ(job_of({"train.py"}, env).ips.size(), 2U);
 }
 
 TEST(CloudPorts, AreThePartOfThisNode) {
@@ -198,20 +247,6 @@ TEST(CloudPorts, StandBackForOptions) {
   EXPECT_EQ(flag.job.start_port, 6170);
   EXPECT_EQ(flag.warnings,
             Words{"PADDLE_PORT=8170 is not used: FLAGS_START_PORT=6170 comes first"});
-}
-
-TEST(CloudPorts, AreNotMeantByEndpointsWithoutTheRest) {
-  const ParsedCommandLine line =
-      parsed({"train.py"}, {{kEndpoints, "a:1,a:2,b:1"}, {"POD_IP", "a"}});
-  EXPECT_FALSE(line.job.has_several_nodes());
-  ASSERT_EQ(line.warnings.size(), 1U);
-  for (const char* const part : {"DISTRIBUTED_TRAINER_ENDPOINTS names 2 hosts and is not used",
-                                 "PADDLE_TRAINERS, PADDLE_TRAINER_ID, TRAINER_PORTS_NUM are not"}) {
-    EXPECT_NE(line.warnings[0].find(part), std::string::npos) << line.warnings[0];
-  }
-  EXPECT_TRUE(parsed({"train.py"}, {{kEndpoints, "a:1, a:2"}}).warnings.empty());
-  EXPECT_TRUE(
-      parsed({"train.py"}, {{kEndpoints, "a:1,b:2"}, {"PADDLE_LAUNCH_JOB", "x"}}).warnings.empty());
 }
 
 }  // namespace
