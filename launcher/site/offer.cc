@@ -97,7 +97,7 @@ void offer_trainers(const OfferRequest& request, Offer& offer) {
                              .range = job.port_range,
                              .given = job.given_ports,
                              .given_source = "DISTRIBUTED_TRAINER_ENDPOINTS",
-                             .store = job.store_door && job.mode != Mode::Rpc},
+                             .store = job.store_door},
                             offer.warnings);
   offer.pod.card_kind = chosen.kind;
   for (std::size_t i = 0; i < cards.size(); ++i) {

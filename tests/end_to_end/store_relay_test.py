@@ -16,9 +16,10 @@ from harness import LauncherCase, free_port_run, status_field, wait_until
 TRAINER = r"""
 import os, pathlib, signal, socket, sys, time
 rank, size = int(os.environ["PADDLE_TRAINER_ID"]), int(os.environ["PADDLE_TRAINERS_NUM"])
-host, port = os.environ["PADDLE_MASTER"].split(":")
+master = os.environ["PADDLE_MASTER" if "PADDLE_MASTER" in os.environ else "PADDLE_MASTER_ENDPOINT"]
+host, port = master.split(":")
 round = os.environ["PADDLE_LAUNCH_ROUND"]
-pathlib.Path(f"master.{round}.{rank}").write_text(os.environ["PADDLE_MASTER"])
+pathlib.Path(f"master.{round}.{rank}").write_text(master)
 
 def wait_for(*names):
     while not all(os.path.exists(name) for name in names):
@@ -73,6 +74,11 @@ class StoreRelayTest(LauncherCase):
         masters = self.masters(4)
         self.assertEqual(len(set(masters)), 2)
         self.assertEqual(len(set(masters[1:])), 1)
+
+    def test_ranks_of_rpc_that_come_before_rank_0_meet_it(self):
+        run = self.run_trainers(3, self.MEETING, "--run_mode=rpc")
+        self.assert_status(run, 0)
+        self.assertEqual(len(set(self.masters(3))), 2)
 
     def test_each_round_has_a_relay_of_its_own(self):
         failing = "if round == '0' and rank == 1: sys.exit(7)\n"

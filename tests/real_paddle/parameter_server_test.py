@@ -28,6 +28,29 @@ class FleetJob(PaddleMixin):
         self.assertRegex(text.splitlines()[-1], "server 0 was stopped because all workers have finished")
 
 
+RPC = """
+import os, sys, time
+rank = int(os.environ["PADDLE_TRAINER_ID"])
+if rank == 0:
+    time.sleep(2)  # whoever came before the store was open would sleep for 3 s
+import paddle.distributed.rpc as rpc
+rpc.init_rpc(f"worker{rank}")
+if rank == 0:
+    print(rpc.rpc_sync("worker1", pow, args=(2, 5)), "from worker1", flush=True)
+rpc.shutdown()
+"""
+
+
+class RpcTest(PaddleMixin, LauncherCase):
+    ENVIRONMENT = "parameter_server"  # the wheel of the other one has no rpc
+
+    def test_ranks_that_come_before_the_store_call_each_other(self):
+        self.write("rpc.py", RPC)
+        run = self.train("--run_mode=rpc", "--nproc_per_node=3", self.python, "rpc.py")
+        self.assert_status(run, 0)
+        self.assertIn(b"32 from worker1\n", run.out)
+
+
 class OneNodeTest(FleetJob, LauncherCase):
     def test_the_job_ends_with_0_and_leaves_no_server(self):
         run = self.train("--server_num=1", f"--trainer_num={WORKERS}",
