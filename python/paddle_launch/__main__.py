@@ -25,8 +25,7 @@ def names_interpreter(words):
     return False
 
 
-def main():
-    words = sys.argv[1:]
+def main(words):
     if sys.executable and not names_interpreter(words):
         words = [f"--python={sys.executable}", *words]
     try:
@@ -37,4 +36,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

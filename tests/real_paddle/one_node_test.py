@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real collective training on one node ends where the same script ends under Paddle's own launcher."""
 
+import pathlib
+import subprocess
 import unittest
 
-from paddle_case import PaddleMixin
+from paddle_case import ROOT, SECONDS, PaddleMixin
 
-from harness import LauncherCase
+from harness import Launch, LauncherCase, binary
 
 
 class OneNodeTest(PaddleMixin, LauncherCase):
@@ -35,6 +37,27 @@ class OneNodeTest(PaddleMixin, LauncherCase):
 
     def test_the_high_level_model_learns_the_same(self):
         self.assert_as_under_paddles_own("high_level_model", 2)
+
+
+class TakeoverTest(PaddleMixin, LauncherCase):
+    def test_an_unchanged_command_of_paddles_runs_this_launcher(self):
+        venv = self.base / "venv"
+        subprocess.run([self.python, "-m", "venv", "--without-pip", venv], check=True)
+        python = str(venv / "bin" / "python")
+        def ask(interpreter, text, **env):
+            return subprocess.run([interpreter, "-c", text], check=True, capture_output=True, text=True,
+                                  env=self.environment(env)).stdout.strip()
+        purelib = "import sysconfig; print(sysconfig.get_path('purelib'))"
+        packages = pathlib.Path(ask(python, purelib))
+        (packages / "paddle.pth").write_text(ask(self.python, purelib) + "\n")
+        (packages / "paddle_launch").symlink_to(ROOT / "python" / "paddle_launch")
+        ask(python, "import paddle_launch; paddle_launch.install()")
+        run = Launch(self, ["-m", "paddle.distributed.launch", "--nproc_per_node=2", *self.script("data_parallel", "--out",
+                            "out")[1:]], program=python, env={"PADDLE_LAUNCH_BINARY": binary()})
+        run.wait(SECONDS)
+        self.assert_status(run, 0)
+        self.assertIn("paddle-launch] Local processes completed.", run.err)
+        self.assert_trained("out", 2)
 
 
 class WorldOfOneTest(PaddleMixin, LauncherCase):
