@@ -33,6 +33,7 @@ class TakeoverTest(ProgramCase):
             own.mkdir(parents=True, exist_ok=True)
             (own / "__main__.py").write_text(STAND_IN)
         self.packages = packages
+        self.fleetrun = self.venv / "bin" / "fleetrun"
         self.write("train.py", TRAIN)
 
     def environment(self, extra=None):
@@ -53,15 +54,36 @@ class TakeoverTest(ProgramCase):
 
     def test_the_same_command_runs_this_launcher_and_its_interpreter(self):
         self.assertEqual(self.run_python(*PADDLES, "train.py"), "Paddle's own ['train.py']\n")
-        self.assertEqual(self.call("install"), str(self.packages / _takeover.FILE))
+        self.assertEqual(self.call("install"), str([str(self.packages / _takeover.FILE), str(self.fleetrun)]))
         for words in (PADDLES, ("-u", "-X", "utf8", "-W", "ignore", *PADDLES), ("-um", PADDLES[1]),
                       ("-mpaddle.distributed.fleet.launch",)):
             with self.subTest(words):
                 out = self.run_python(*words, "--nproc_per_node=2", "train.py", "-m", "3")
                 self.assertEqual(out, f"rank 0 ['-m', '3'] {self.venv}\n")
                 self.assertIn(b"rank 1", self.log(1))
-        self.assertEqual(self.call("uninstall"), str([str(self.packages / _takeover.FILE)]))
+        self.assertEqual(self.call("uninstall"), str([str(self.packages / _takeover.FILE), str(self.fleetrun)]))
         self.assertEqual(self.run_python(*PADDLES, "train.py"), "Paddle's own ['train.py']\n")
+
+    def run_fleetrun(self, *args):
+        run = Launch(self, args, program=str(self.fleetrun))
+        run.wait()
+        self.assert_status(run, 0)
+        return run.out.decode()
+
+    def test_fleetrun_is_written_where_there_is_none(self):
+        self.call("install")
+        self.assertEqual(self.run_fleetrun("--quiet", "train.py", "x y"), f"rank 0 ['x y'] {self.venv}\n")
+
+    def test_paddles_own_fleetrun_is_taken_over_and_its_file_left_alone(self):
+        text = f"#!{self.python}\n{STAND_IN}"
+        self.fleetrun.write_text(text)
+        self.fleetrun.chmod(0o755)
+        self.assertEqual(self.run_fleetrun("train.py"), "Paddle's own ['train.py']\n")
+        self.assertEqual(self.call("install"), str([str(self.packages / _takeover.FILE)]))
+        self.assertEqual(self.run_fleetrun("--quiet", "train.py", "x y"), f"rank 0 ['x y'] {self.venv}\n")
+        self.call("uninstall")
+        self.assertEqual(self.fleetrun.read_text(), text)
+        self.assertEqual(self.run_fleetrun("train.py"), "Paddle's own ['train.py']\n")
 
     def test_a_tool_that_calls_it_gets_this_launcher_too(self):
         self.call("install")
