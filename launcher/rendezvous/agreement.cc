@@ -24,6 +24,7 @@ namespace {
 constexpr std::size_t kLongestSentList = 1024;
 constexpr std::size_t kShownOfLayout = 256;
 constexpr std::size_t kMostOddities = 4;
+constexpr std::size_t kShownOfDigest = 14;
 
 // The other layout, that of rpc, has nodes and trainers as a collective job has.
 bool has_servers(const OfferMessage& pod) {
@@ -270,7 +271,7 @@ std::string script_digest(const Script& script) {
   const bool is_file = !script.is_module && script.function == nullptr;
   if (!is_file || !script.name.ends_with(".py")) return "";
   const std::optional<std::string> text = read_file(script.name);
-  return text ? in_hex(digest(*text)) : "";
+  return text ? in_hex(digest(*text)).substr(0, kShownOfDigest) : "";
 }
 
 }  // namespace

@@ -115,7 +115,9 @@ void Gathering::on_offer(int member, const OfferMessage& offer) {
   const std::optional<std::string> problem = objection(member, offer);
   if (!problem) {
     if (!session_.members().contains(member)) take_place_of_absent(offer);
+    forget_place_of(member);
     OfferMessage& arrived = arrived_.insert_or_assign(member, offer).first->second;
+    if (offer.terms.place) member_at_[*offer.terms.place] = member;
     // Rounds have been played without it: somebody else has its place now.
     const bool is_stale = settings_.elastic && offer.terms.round + 1 != settings_.round.number;
     if (is_stale) arrived.terms.place.reset();
@@ -141,6 +143,7 @@ void Gathering::on_gone(int member, const std::string& why) {
   const std::string name = name_of(member);
   const auto place = session_.members().find(member);
   const bool is_needed = !settings_.is_first && place != session_.members().end();
+  forget_place_of(member);
   arrived_.erase(member);
   need_not_settle_ = false;
   if (settings_.elastic && !name.empty()) settings_.elastic->rule->on_lost(name);
@@ -215,9 +218,13 @@ std::optional<std::string> Gathering::taken_place(int member, const OfferMessage
   const int place = *offer.terms.place;
   if (place >= settings_.nodes) return no_such_place(offer, settings_.nodes);
   if (mine_.terms.place == place) return both_claim(mine_, offer);
-  for (const auto& [other, arrived] : arrived_) {
-    if (other != member && arrived.terms.place == place) return both_claim(arrived, offer);
+  const auto at = member_at_.find(place);
+  if (at != member_at_.end() && at->second != member) {
+    return both_claim(arrived_.at(at->second), offer);
   }
+  const auto before = session_.members().find(member);
+  const bool is_its_own = before != session_.members().end() && before->second == place;
+  if (is_its_own) return std::nullopt;
   // It is still about to make its offer.
   for (const auto& [other, others_place] : session_.members()) {
     const bool is_here = other != member && others_place == place && hub_.has(other);
@@ -228,6 +235,13 @@ std::optional<std::string> Gathering::taken_place(int member, const OfferMessage
         node_name(offer));
   }
   return std::nullopt;
+}
+
+void Gathering::forget_place_of(int member) {
+  const auto found = arrived_.find(member);
+  if (found == arrived_.end() || !found->second.terms.place) return;
+  const auto at = member_at_.find(*found->second.terms.place);
+  if (at != member_at_.end() && at->second == member) member_at_.erase(at);
 }
 
 // That neither those who have come nor those who are about to make their offer will need.
@@ -402,7 +416,6 @@ void Gathering::choose_places(CompleteMeeting& meeting) const {
   }
   const std::vector<int> order = order_nodes(nodes, mine_.terms.sort_ip);
   meeting.my_place = order.front();
-  meeting.offers = arrived_;
   auto next = order.begin() + 1;
   for (const auto& [member, offer] : arrived_) meeting.places[member] = *next++;
 }
@@ -437,21 +450,24 @@ std::optional<RefusalMessage> Gathering::disagreement_of_tasks(
 void Gathering::commit() {
   complete_ = meeting();
   if (const auto problem = disagreement_of_tasks(*complete_)) return refuse(*problem);
+  // Thousands of them: nobody needs a second copy.
+  if (!settings_.elastic) complete_->offers = std::move(arrived_);
   Roster roster = make_roster(hub_, *complete_);
-  const auto agreed = [this, roster] {
-    roster_ = roster;
-    dismiss_the_rest();
-  };
-  if (!settings_.elastic) return agreed();
+  if (!settings_.elastic) return settle(std::move(roster));
   agreeing_ = true;
   settings_.elastic->rule->commit(
       roster, is_as_before(complete_->offers),
-      [this, agreed, alive = std::weak_ptr<bool>(alive_)](bool is_agreed) {
+      [this, roster, alive = std::weak_ptr<bool>(alive_)](bool is_agreed) {
         if (alive.expired()) return;
         agreeing_ = false;
-        if (is_agreed && !refusal_ && !given_up_) agreed();
+        if (is_agreed && !refusal_ && !given_up_) settle(roster);
         // Otherwise at the next news, or the next tick.
       });
+}
+
+void Gathering::settle(Roster roster) {
+  roster_ = std::move(roster);
+  dismiss_the_rest();
 }
 
 // The job runs without whoever hears it.

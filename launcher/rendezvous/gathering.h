@@ -116,6 +116,7 @@ class Gathering final : private Hub::Listener {
 
   std::optional<std::string> objection(int member, const OfferMessage& offer) const;
   std::optional<std::string> taken_place(int member, const OfferMessage& offer) const;
+  void forget_place_of(int member);
   int status_of(const JobTerms& terms) const;
   int free_places() const;
   void take_place_of_absent(const OfferMessage& offer);
@@ -140,6 +141,7 @@ class Gathering final : private Hub::Listener {
   void choose_elastic_places(CompleteMeeting& meeting) const;
   std::optional<RefusalMessage> disagreement_of_tasks(const CompleteMeeting& meeting) const;
   void commit();
+  void settle(Roster roster);
   WaitingMessage spare_message() const;
   void dismiss_the_rest();
   void keep_latecomers();
@@ -154,6 +156,7 @@ class Gathering final : private Hub::Listener {
   OfferMessage mine_;
   Narrator& narrator_;
   std::map<int, OfferMessage> arrived_;  // by member
+  std::map<int, int> member_at_;         // of those, by the place that it wishes
   std::optional<RefusalMessage> refusal_;
   std::set<int> told_;      // the members that know of it
   int told_elsewhere_ = 0;  // pods that know of it from another hub
