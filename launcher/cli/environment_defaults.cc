@@ -9,6 +9,7 @@
 
 #include "launcher/cli/option_table.h"
 #include "launcher/cli/value_rule.h"
+#include "launcher/job/plan.h"
 
 namespace paddle_launch {
 namespace {
@@ -32,6 +33,15 @@ const GivenOption* beats(const Option& option, const GivenOptions& given) {
 bool same_value(const Option& option, std::string_view text, const GivenOption& winner) {
   const ValueReading reading = read_value(option.rule, text);
   return (reading.problem.empty() ? reading.text : text) == winner.text;
+}
+
+// No variable of --omp: what libraries take there (4,2) is more than a number.
+void tell_of_unused_threads(const Environment& env, const GivenOptions& given, Remarks& remarks) {
+  const GivenOption* const omp = given.find("omp");
+  const std::optional<std::string> variable = non_empty(env, kThreadsVariable);
+  if (omp == nullptr || !variable || omp->text == "keep" || omp->text == *variable) return;
+  remarks.warnings.push_back(fmt::format("{}={} is not used: the command line says {}",
+                                         kThreadsVariable, *variable, said(*omp)));
 }
 
 // The secret itself never stands in a message.
@@ -85,6 +95,7 @@ void add_environment_defaults(const Environment& env, GivenOptions& given, Remar
     }
   }
   tell_of_unused_token(env, given, remarks);
+  tell_of_unused_threads(env, given, remarks);
 }
 
 }  // namespace paddle_launch

@@ -135,7 +135,10 @@ struct Reader {
   ValueReading operator()(WholeNumber range) const {
     const auto number = number_within(text, range.low, range.high);
     if (number) return accepted(std::to_string(*number), *number);
-    return refused(fmt::format("it takes a whole number from {} to {}", range.low, range.high));
+    if (!range.word.empty() && text == range.word)
+      return accepted(std::string(text), range.low - 1);
+    return refused(fmt::format("it takes a whole number from {} to {}{}{}", range.low, range.high,
+                               range.word.empty() ? "" : ", or ", range.word));
   }
 
   ValueReading operator()(OneOf rule) const {
@@ -256,6 +259,7 @@ struct Offer {
 
   Words operator()(WholeNumber range) const {
     Words numbers;
+    if (!range.word.empty()) numbers.emplace_back(range.word);
     if (range.high - range.low >= kMostNumbersOffered) return numbers;
     for (int number = range.low; number <= range.high; ++number) {
       numbers.push_back(std::to_string(number));

@@ -26,6 +26,7 @@ struct Flag {};     // takes no value
 struct WholeNumber {
   int low;
   int high;
+  std::string_view word = "";  // may stand in its place, and reads as low - 1
 };
 struct OneOf {
   std::string_view choices;    // "collective|ps"

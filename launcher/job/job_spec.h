@@ -199,6 +199,7 @@ struct JobSpec {
   std::optional<int> nproc_per_node;
   std::string backend = "auto";
   Binding bind = Binding::None;
+  std::optional<int> omp_threads;  // --omp; 0: keep
   std::optional<std::string> nccl_lib;
   bool nccl_ids = true;  // the launcher makes NCCL's ids for the trainers
   bool store_door = true;

@@ -92,9 +92,13 @@ struct PodMeans {
   // Absolute; empty: there are no logs. With --log_dir=auto the parent, until its name is known.
   std::string log_dir{};
   std::vector<std::vector<int>> cpus{};  // --bind: of each trainer
+  std::vector<int> omp_threads{};        // of each process; empty: as the user has it
   CardsOfNode cards{};                   // in a job with parameter servers: for the workers
   int store_port = 0;                    // of this host, for rank 0's store; 0: none
 };
+
+// How many threads OpenMP, OpenBLAS and MKL start in a process.
+constexpr const char* kThreadsVariable = "OMP_NUM_THREADS";
 
 using EnvVar = std::pair<std::string, std::string>;
 

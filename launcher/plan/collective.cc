@@ -43,6 +43,7 @@ PodPlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& setting
         .log_path = log_path(settings.log_dir, {Role::Trainer, trainer.rank}),
         .has_stdin = give_stdin && trainer.rank == 0,
     });
+    add_threads(means, local, plan.processes.processes.back().env);
   }
   const std::vector<EnvVar> own = plan.processes.processes.empty()
                                       ? std::vector<EnvVar>{}

@@ -196,6 +196,11 @@ std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer, 
   return env;
 }
 
+void add_threads(const PodMeans& means, std::size_t process, std::vector<EnvVar>& env) {
+  if (process >= means.omp_threads.size()) return;
+  env.emplace_back(kThreadsVariable, std::to_string(means.omp_threads[process]));
+}
+
 std::vector<EnvVar> inherited_env(const Environment& user, const std::vector<EnvVar>& common,
                                   const std::vector<EnvVar>& own, bool under_scheduler) {
   std::set<std::string_view> replaced;

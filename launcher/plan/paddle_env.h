@@ -60,6 +60,9 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
                      const Environment& user);
 std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer, bool rpc = false);
 
+// As Paddle's launcher does by loading Paddle. `process`: among this pod's own.
+void add_threads(const PodMeans& means, std::size_t process, std::vector<EnvVar>& env);
+
 // The user's environment less the proxies (kept as *_original), less what an outer launcher set for
 // its own trainers, less every name that `common` or `own` sets, and `under_scheduler` less what is
 // the launcher's own place there.

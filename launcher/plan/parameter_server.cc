@@ -79,6 +79,7 @@ PodPlan plan_servers(const ServerWorld& world, const JobSpec& job,
            .cpus = {},
            .log_path = log_path(settings.log_dir, process.name),
            .has_stdin = job.stdin_to_rank_zero && process.name == ProcessName{Role::Trainer, 0}});
+      add_threads(means, processes.size() - 1, processes.back().env);
     }
   }
   plan.processes.followed = followed_process(processes);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -77,6 +78,27 @@ void add(std::vector<std::string> more, std::vector<std::string>& texts) {
   for (std::string& text : more) texts.push_back(std::move(text));
 }
 
+// Libraries that a trainer loads before Paddle would start a thread for each CPU of the node.
+std::vector<int> threads_of_each(const OfferRequest& request,
+                                 const std::vector<std::vector<Card>>& cards) {
+  const JobSpec& job = request.job;
+  const std::size_t processes = cards.size();
+  if (processes == 0 || job.omp_threads == 0) return {};
+  std::vector<int> threads(processes, job.omp_threads.value_or(1));
+  if (job.omp_threads) return threads;
+  if (!lookup(request.env, kThreadsVariable).value_or("").empty()) return {};
+  const auto given = parse_whole_number(lookup(request.env, "SLURM_CPUS_PER_TASK").value_or(""));
+  if (!given && (job.bind == Binding::None || job.servers)) return threads;
+  const auto cpus = cpus_for_trainers(cards, request.here.cpus);
+  // Where Slurm does not confine the task, the mask has more than was given.
+  const long long most = given ? std::max(1LL, *given / static_cast<long long>(processes))
+                               : std::numeric_limits<int>::max();
+  std::transform(cpus.begin(), cpus.end(), threads.begin(), [most](const std::vector<int>& own) {
+    return static_cast<int>(std::clamp<long long>(number_of_cores(own), 1, most));
+  });
+  return threads;
+}
+
 void offer_trainers(const OfferRequest& request, Offer& offer) {
   const JobSpec& job = request.job;
   const NodeShare& share = request.share;
@@ -90,6 +112,7 @@ void offer_trainers(const OfferRequest& request, Offer& offer) {
   }
   std::optional<int> start = job.start_port;
   if (start) *start += first_of_share(share, trainers);
+  offer.means.omp_threads = threads_of_each(request, cards);
   if (job.bind == Binding::Numa) offer.means.cpus = cpus_for_trainers(cards, request.here.cpus);
   offer.ports = lease_ports({.count = trainers,
                              .start = start,
@@ -145,7 +168,9 @@ void offer_round(const OfferRequest& request, Offer& offer) {
   offer.pod = {.name = random_pod_name(), .host = offer.me.host, .card_kind = {}, .trainers = {}};
   if (!request.job.servers) return offer_trainers(request, offer);
   offer_roles(request, may_be_first(request.job, offer.me), offer);
-  add(cpu_warning(request.here, offer.pod.roles.size(), "processes"), offer.warnings);
+  const std::vector<std::vector<Card>> each(offer.pod.roles.size());
+  offer.means.omp_threads = threads_of_each(request, each);
+  add(cpu_warning(request.here, each.size(), "processes"), offer.warnings);
 }
 
 }  // namespace

@@ -132,4 +132,8 @@ std::vector<std::vector<int>> cpus_for_trainers(const std::vector<std::vector<Ca
   return result;
 }
 
+int number_of_cores(const std::vector<int>& cpus, const std::string& root) {
+  return static_cast<int>(cores_of(seats_of(cpus, root)).size());
+}
+
 }  // namespace paddle_launch

@@ -17,4 +17,7 @@ std::vector<std::vector<int>> cpus_for_trainers(const std::vector<std::vector<Ca
                                                 const std::vector<int>& mask,
                                                 const std::string& root = "/");
 
+// How many cores these CPUs are: two hardware threads of one core count once.
+int number_of_cores(const std::vector<int>& cpus, const std::string& root = "/");
+
 }  // namespace paddle_launch

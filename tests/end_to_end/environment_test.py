@@ -148,6 +148,36 @@ class VariablesTest(LauncherCase):
         self.assertTrue((self.dir / "inner/workerlog.1").exists())
 
 
+class ThreadsTest(LauncherCase):
+    """Paddle's launcher sets OMP_NUM_THREADS by loading Paddle."""
+
+    def threads(self, *options, env=None):
+        run = self.run_launcher(*options, "--nproc_per_node=2", SH, "-c", "echo ${OMP_NUM_THREADS-unset}",
+                                env={"OMP_NUM_THREADS": None, "SLURM_CPUS_PER_TASK": None, **(env or {})})
+        self.assert_status(run, 0)
+        return run, run.out.decode().split()
+
+    def test_a_trainer_has_one_thread_and_the_start_says_so(self):
+        run, threads = self.threads()
+        self.assertEqual(threads, ["1"])
+        self.assertRegex(run.err, r"(?m)^OMP_NUM_THREADS +1$")
+
+    def test_what_the_user_has_set_stays(self):
+        self.assertEqual(self.threads(env={"OMP_NUM_THREADS": "4,2"})[1], ["4,2"])
+
+    def test_the_option_says_how_many_or_that_nothing_is_touched(self):
+        run, threads = self.threads("--omp=3", env={"OMP_NUM_THREADS": "8"})
+        self.assertEqual(threads, ["3"])
+        self.assertIn("OMP_NUM_THREADS=8 is not used: the command line says --omp=3", run.err)
+        self.assertEqual(self.threads("--omp=keep")[1], ["unset"])
+        self.assertEqual(self.threads("--omp=keep", env={"OMP_NUM_THREADS": "8"})[1], ["8"])
+
+    def test_another_value_is_refused(self):
+        run = self.run_launcher("--omp=all", SH)
+        self.assert_status(run, 2)
+        self.assertIn("it takes a whole number from 1 to 1000000, or keep", run.err)
+
+
 class DryRunTest(LauncherCase):
     def test_a_dry_run_tells_the_plan_as_text_and_makes_nothing(self):
         run = self.run_launcher("--dry_run", "--assume_gpus", "--gpus=0,1", SH, "-c", ": >started", "a b")

@@ -3,7 +3,7 @@
 
 Each <version>.<case>.json holds the arguments of the recorded run, the variables it was started with, and
 what its processes saw. Ports differ from run to run, and with them PADDLE_MASTER; so do temporary
-folders and POD_NAME. PADDLE_BACKUP_ENV_PATH is set only when a list is too long (docs/compatibility.md).
+folders and POD_NAME. OMP_NUM_THREADS is in those records whose launcher was run with all of Paddle, which sets it. PADDLE_BACKUP_ENV_PATH is set only when a list is too long (docs/compatibility.md).
 """
 import contextlib
 import json
@@ -55,7 +55,7 @@ def cards_of(recorded):
 
 
 def command_and_env(recorded, options=(), variables=()):
-    names = ("PADDLE_", "FLAGS_", "POD_", "TRAINER_", "TRAINING_", "CUDA_")
+    names = ("PADDLE_", "FLAGS_", "POD_", "TRAINER_", "TRAINING_", "CUDA_", "OMP_", "SLURM_")
     env = {name: value for name, value in os.environ.items() if not name.startswith(names)}
     env.update(recorded["environment"], PADDLE_LAUNCH_ASSUME_GPUS="1", PADDLE_LAUNCH_PORT=BOOTSTRAP_PORT)
     env.update(variables)

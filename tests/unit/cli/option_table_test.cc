@@ -80,6 +80,7 @@ TEST(OptionTable, HasEveryDocumentedOption) {
                                  "--python",
                                  "--assume_gpus",
                                  "--bind",
+                                 "--omp",
                                  "--port_range",
                                  "--nccl_lib",
                                  "--nccl_ids",

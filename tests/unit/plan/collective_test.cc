@@ -34,6 +34,18 @@ TEST(PlanCollective, AnOuterJobsRoundIsNotInherited) {
   EXPECT_EQ(told.at("PADDLE_RESTART_COUNT"), "1");
 }
 
+TEST(PlanCollective, GivesEachTrainerItsNumberOfThreadsInPlaceOfTheUsers) {
+  PodMeans means = kMeans;
+  means.omp_threads = {2, 3};
+  const Environment user{{"OMP_NUM_THREADS", "8"}};
+  const PodPlan plan = plan_collective(world_of(2, 0), kSettings, means, user, false);
+  EXPECT_EQ(plan.processes.processes[0].env.back(), EnvVar("OMP_NUM_THREADS", "2"));
+  EXPECT_EQ(plan.processes.processes[1].env.back(), EnvVar("OMP_NUM_THREADS", "3"));
+  EXPECT_TRUE(plan.processes.inherited.empty());
+  const PodPlan kept = plan_collective(world_of(2, 0), kSettings, kMeans, user, false);
+  EXPECT_EQ(kept.processes.inherited, (std::vector<EnvVar>{{"OMP_NUM_THREADS", "8"}}));
+}
+
 TEST(PlanCollective, GivesEachTrainerItsLogItsCpusAndRankZeroTheInput) {
   const PodPlan plan = plan_collective(world_of(2, 0), kSettings, kMeans, {}, true);
   ASSERT_EQ(plan.processes.processes.size(), 2U);

@@ -67,6 +67,17 @@ TEST(PlanServers, AllProcessesKnowWhichTryThisIsAndNoneOfAnOuterJobs) {
   EXPECT_EQ(as_map(plan.processes.common_env).at("PADDLE_RESTART_COUNT"), "1");
 }
 
+TEST(PlanServers, EachProcessHasItsNumberOfThreads) {
+  JobSpec job;
+  job.servers = interleaved();
+  const PodPlan plan = plan_servers(world_of(interleaved(), {"n1", "n3", "n2"}), job, kSettings,
+                                    {.program = kProgram, .omp_threads = {1, 2, 3, 4}}, {});
+  ASSERT_FALSE(plan.processes.processes.empty());
+  for (std::size_t i = 0; i < plan.processes.processes.size(); ++i) {
+    EXPECT_EQ(as_map(plan.processes.processes[i].env).at("OMP_NUM_THREADS"), std::to_string(i + 1));
+  }
+}
+
 TEST(PlanAsItIs, TheEnvironmentStaysAsItIs) {
   ServerSpec spec;
   spec.as_it_is = ProcessName{Role::Server, 1};

@@ -84,6 +84,42 @@ TEST_F(MakeOffer, TooFewCpusAreToldOnceARound) {
   EXPECT_EQ(offer.warnings.size(), 1U);
 }
 
+TEST_F(MakeOffer, AProcessHasOneThreadUnlessTheUserSaysSomethingElse) {
+  EXPECT_EQ(make_offer(request()).means.omp_threads, (std::vector<int>{1, 1}));
+  env_["OMP_NUM_THREADS"] = "";
+  EXPECT_EQ(make_offer(request()).means.omp_threads, (std::vector<int>{1, 1}));
+  env_["OMP_NUM_THREADS"] = "8";
+  EXPECT_TRUE(make_offer(request()).means.omp_threads.empty());
+  job_.omp_threads = 3;
+  EXPECT_EQ(make_offer(request()).means.omp_threads, (std::vector<int>{3, 3}));
+  job_.omp_threads = 0;
+  env_.clear();
+  EXPECT_TRUE(make_offer(request()).means.omp_threads.empty());
+}
+
+TEST_F(MakeOffer, AProcessWithCpusOfItsOwnHasAThreadForEachCore) {
+  // No machine has CPUs with these numbers, so each is a core of its own.
+  here_.cpus = {90000, 90001, 90002, 90003, 90004};
+  job_.bind = Binding::Numa;
+  EXPECT_EQ(make_offer(request()).means.omp_threads, (std::vector<int>{2, 3}));
+  job_.bind = Binding::None;
+  env_["SLURM_CPUS_PER_TASK"] = "4";
+  EXPECT_EQ(make_offer(request()).means.omp_threads, (std::vector<int>{2, 2}));
+  env_["SLURM_CPUS_PER_TASK"] = "2";
+  EXPECT_EQ(make_offer(request()).means.omp_threads, (std::vector<int>{1, 1}))
+      << "Slurm does not confine every task";
+  env_["SLURM_CPUS_PER_TASK"] = "1";
+  EXPECT_EQ(make_offer(request()).means.omp_threads, (std::vector<int>{1, 1}));
+}
+
+TEST_F(MakeOffer, ServersAndWorkersHaveThreadsToo) {
+  job_.nproc_per_node.reset();
+  job_.servers = ServerSpec{.server_num = 1, .worker_num = 2};
+  EXPECT_EQ(make_offer(request()).means.omp_threads, (std::vector<int>{1, 1, 1}));
+  job_.servers = ServerSpec{.as_it_is = ProcessName{}};
+  EXPECT_TRUE(make_offer(request()).means.omp_threads.empty());
+}
+
 TEST_F(MakeOffer, AMissingProgramEndsTheJobBetweenRounds) {
   Offer offer = make_offer(request());
   job_.script.name = "/no/such/script";

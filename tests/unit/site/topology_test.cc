@@ -43,6 +43,8 @@ class Topology : public testing::Test {
     return cpus_for_trainers(trainers, mask, root_.path());
   }
 
+  std::string path() const { return root_.path(); }
+
   Cpus all_ = Cpus(16);
 
  private:
@@ -95,6 +97,12 @@ TEST_F(Topology, MoreTrainersThanCpusShareThem) {
 TEST(CpusForTrainers, AMachineThatTellsNothingIsSplitByNumbers) {
   const FakeRoot root;
   EXPECT_EQ(cpus_for_trainers({{}, {}}, {0, 1, 2, 3}, root.path()), (Shares{{0, 1}, {2, 3}}));
+}
+
+TEST_F(Topology, TwoThreadsOfACoreAreOneCore) {
+  EXPECT_EQ(number_of_cores({0, 8, 1}, path()), 2);
+  EXPECT_EQ(number_of_cores(all_, path()), 8);
+  EXPECT_EQ(number_of_cores({}, path()), 0);
 }
 
 }  // namespace
