@@ -111,6 +111,20 @@ const GivenOption* under_either_name(std::string_view older, std::string_view ne
   return one;
 }
 
+// As in Paddle's newer launcher, so by its names, which bring its defaults. Lists name all
+// processes: beside one nothing is added.
+void add_missing_numbers(GivenOptions& given, Remarks& remarks) {
+  if (given.first_of({"servers", "workers", "trainers", "heter_workers"}) != nullptr) return;
+  for (const Role role : {Role::Server, Role::Trainer}) {
+    const RoleOptions& options = options_of(role);
+    if (given.first_of({options.number, options.newer_number}) != nullptr) continue;
+    const std::string name = role == Role::Server ? "--server_num" : "--trainer_num";
+    given.add(accept(*find_option(name), name, "1", true));
+    remarks.notices.push_back(
+        fmt::format("{} is not given: each node has one {}", name, options.one));
+  }
+}
+
 AskedRole asked_role(Role asked, GivenOptions& given, Remarks& remarks) {
   const RoleOptions& options = options_of(asked);
   AskedRole role{.options = options};
@@ -320,6 +334,7 @@ std::string layout_of(const ServerSpec& spec) {
 }  // namespace
 
 ServerSpec servers_of_job(const ModeChoice& mode, GivenOptions& given, Remarks& remarks) {
+  add_missing_numbers(given, remarks);
   Roles roles{asked_role(Role::Server, given, remarks), asked_role(Role::Trainer, given, remarks),
               asked_role(Role::HeterWorker, given, remarks)};
   ServerSpec spec;

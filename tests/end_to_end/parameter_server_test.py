@@ -26,6 +26,13 @@ class StartTest(RolesMixin, LauncherCase):
         self.assert_told(run, "all workers have finished; stopping 2 here")
         self.assertNotIn("ABORT!!!", run.err)
 
+    def test_a_missing_number_is_one(self):
+        run = self.run_launcher("--run_mode=ps", *roles())
+        self.assert_status(run, 0)
+        self.assert_lists(1, 1)
+        self.assert_told(run, "--server_num is not given: each node has one server")
+        self.assert_told(run, "--trainer_num is not given: each node has one worker")
+
     def test_logs_and_endpoints_are_named_by_role(self):
         run = self.run_launcher("--server_num=1", "--worker_num=2", *roles())
         self.assert_status(run, 0)

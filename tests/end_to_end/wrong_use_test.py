@@ -245,15 +245,11 @@ class WrongServersTest(WrongUseCase):
 
     def test_roles_that_are_missing(self):
         for options, missing, remedy in (
-                (["--run_mode=ps"], "no servers and no workers", "--server_num=N"),
-                (["--run_mode=ps", "--server_num=1"], "no workers", "--worker_num=N"),
-                (["--worker_num=2"], "no servers", "--servers=HOST:PORT"),
                 (["--servers=10.0.0.1:6170"], "no workers", "--workers=HOST:PORT"),
                 (["--server_num=0", "--worker_num=2"], "--server_num=0", "--servers=HOST:PORT"),
                 (["--server_num=1", "--worker_num=0"], "--worker_num=0", "--workers=HOST:PORT"),
                 (["--run_mode=ps-heter", "--server_num=1", "--worker_num=1"], "no heterogeneous workers",
-                 "--heter_worker_num=N"),
-                (["--run_mode=ps-heter", "--worker_num=1", "--heter_worker_num=1"], "no servers", "--server_num=N")):
+                 "--heter_worker_num=N")):
             self.refuse(*options, *OK, names=[options[0], missing, remedy])
 
     def test_numbers_that_do_not_match(self):

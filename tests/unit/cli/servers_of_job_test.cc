@@ -51,11 +51,9 @@ TEST(ServersOfJob, ComeFromVariablesToo) {
 
 TEST(ServersOfJob, AreThereAlongWithAllOtherRoles) {
   expect_errors(
-      {{{"--run_mode=ps"}, {"--run_mode=ps asks", "no servers and no workers", "--server_num=N"}},
-       {{"--worker_num=4"}, {"--worker_num=4 asks", "no servers.", "--servers=HOST:PORT"}},
-       {{"--server_num=1"}, {"--server_num=1 asks", "no workers.", "--workers=HOST:PORT"}},
-       {{"--servers=a:1"}, {"--servers=a:1 asks", "no workers.", "--worker_num=N"}},
-       {{"--http_port=8900"}, {"--http_port=8900", "no servers and no workers"}},
+      {{{"--servers=a:1"}, {"--servers=a:1 asks", "no workers.", "--worker_num=N"}},
+       {{"--workers=a:1"}, {"--workers=a:1 asks", "no servers.", "--servers=HOST:PORT"}},
+       {{"--worker_num=0"}, {"no workers (--worker_num=0)"}},
        {{"--server_num=1", "--worker_num=0"}, {"no workers (--worker_num=0)"}},
        {{"--server_num=0", "--worker_num=2"}, {"no servers (--server_num=0)"}},
        {{"--server_num=0", "--workers=a:1"}, {"no servers (--server_num=0)"}},
@@ -63,9 +61,42 @@ TEST(ServersOfJob, AreThereAlongWithAllOtherRoles) {
        {{"--run_mode=ps-heter", "--server_num=1", "--worker_num=1"},
         {"--run_mode=ps-heter", "no heterogeneous workers", "--heter_worker_num=N"}},
        {{"--heter_devices=gpu", "--server_num=1", "--worker_num=1"},
-        {"--heter_devices=gpu asks", "no heterogeneous workers"}},
-       {{"--heter_worker_num=1", "--worker_num=1"}, {"no servers.", "--server_num=N"}},
-       {{"--heter_worker_num=1", "--server_num=1"}, {"no workers.", "--worker_num=N"}}});
+        {"--heter_devices=gpu asks", "no heterogeneous workers"}}});
+}
+
+TEST(ServersOfJob, AreOneWhereTheirNumberIsMissing) {
+  struct Row {
+    Words options;
+    Environment env;
+    int servers;
+    int workers;
+    std::size_t notices;
+  };
+  for (const Row& row :
+       {Row{{"--run_mode=ps"}, {}, 1, 1, 2},
+        {{"--http_port=8900"}, {}, 1, 1, 2},
+        {{"--server_num=2"}, {}, 2, 1, 1},
+        {{"--worker_num=4"}, {}, 1, 4, 1},
+        {{"--trainer_num=4"}, {}, 1, 4, 1},
+        {{}, {{"PADDLE_SERVER_NUM", "3"}}, 3, 1, 1},
+        {{"--master=10.0.0.1:7000", "--nnodes=2"}, {{"PADDLE_TRAINER_NUM", "3"}}, 1, 3, 1}}) {
+    Words words = row.options;
+    words.emplace_back("train.py");
+    const ParsedCommandLine line = parsed(words, row.env);
+    EXPECT_EQ(line.job.servers->server_num, row.servers) << testing::PrintToString(words);
+    EXPECT_EQ(line.job.servers->worker_num, row.workers) << testing::PrintToString(words);
+    EXPECT_EQ(line.notices.size(), row.notices) << testing::PrintToString(line.notices);
+  }
+  EXPECT_EQ(parsed({"--server_num=2", "train.py"}).notices,
+            Words{"--trainer_num is not given: each node has one worker"});
+}
+
+TEST(ServersOfJob, AgreeAmongNodesThatNameOneNumberEach) {
+  const Words with_master = {"--master=10.0.0.1:7000", "--nnodes=2"};
+  const std::string layout = servers_with(with_master, {{"PADDLE_SERVER_NUM", "1"}}).layout;
+  EXPECT_EQ(layout, "--server_num=1 --worker_num=1 --with_gloo=1") << "as in Paddle from 2.3 on";
+  EXPECT_EQ(layout, servers_with(with_master, {{"PADDLE_TRAINER_NUM", "1"}}).layout);
+  EXPECT_EQ(layout, servers_with({"--run_mode=ps"}).layout);
 }
 
 TEST(ServersOfJob, AgreeWithTheirNumber) {
