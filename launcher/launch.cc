@@ -135,6 +135,7 @@ RoundEnd run_round(const Launch& launch, Rendezvous& peers, const Offer& offer, 
   }
   remarks.add_warnings(offer.warnings);
   remarks.add_warnings(met.warnings);
+  remarks.add_warnings(plan.warnings);
   for (const std::string& notice : met.notices) remarks.notices.push_back(notice);
   history.state = met.round;
   return Round({launch.loop, launch.signals, launch.inherited, launch.job, launch.env,

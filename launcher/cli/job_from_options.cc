@@ -171,6 +171,7 @@ JobSpec job_from_options(const GivenOptions& given, JobFrame frame, const Enviro
   job.nproc_per_node = given.value<int>("nproc_per_node");
   job.backend = given.text("backend").value_or(job.backend);
   if (given.text("bind") == "numa") job.bind = Binding::Numa;
+  job.drop_proxies = given.text("proxy") == "drop";
   job.omp_threads = given.value<int>("omp");
   job.nccl_lib = given.text("nccl_lib");
   job.nccl_ids = given.text("nccl_ids") != "off";

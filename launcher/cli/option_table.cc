@@ -191,6 +191,9 @@ constexpr Option kOptions[] = {
     {"--omp", Group::Launcher, "N|keep", WholeNumber{1, kMany, "keep"},
      "as it is set, else 1, and with --bind or Slurm's --cpus-per-task the cores of the process",
      "", "OMP_NUM_THREADS of each process. keep: it is not touched."},
+    {"--proxy", Group::Launcher, "keep|drop", OneOf{"keep|drop"}, "keep", "",
+     "Whether the processes have http_proxy and its like. keep: yes, and no_proxy names the hosts "
+     "of the job. drop: they find them as http_proxy_original."},
     {"--nccl_lib", Group::Launcher, "PATH", AnyText(), "looked for", "PADDLE_LAUNCH_NCCL_LIB",
      "The NCCL library that the trainers use."},
     {"--nccl_ids", Group::Launcher, "on|off", OneOf{"on|off"}, "on", "",

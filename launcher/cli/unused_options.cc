@@ -47,9 +47,9 @@ constexpr std::string_view kForServers[] = {"server_wait", "legacy_env"};
 
 // Without effect where PaddleCloud started this one process, or a job is one worker without
 // servers.
-constexpr std::string_view kForStartedRoles[] = {"host",        "start_port", "port_range",
-                                                 "http_port",   "gloo_port",  "with_gloo",
-                                                 "server_wait", "legacy_env", "omp"};
+constexpr std::string_view kForStartedRoles[] = {
+    "host",      "start_port",  "port_range", "http_port", "gloo_port",
+    "with_gloo", "server_wait", "legacy_env", "omp",       "proxy"};
 
 constexpr std::string_view kForSeveralNodes[] = {"bootstrap_port", "bootstrap_timeout", "heartbeat",
                                                  "token_file"};

@@ -201,7 +201,8 @@ struct JobSpec {
   Binding bind = Binding::None;
   std::optional<int> omp_threads;  // --omp; 0: keep
   std::optional<std::string> nccl_lib;
-  bool nccl_ids = true;  // the launcher makes NCCL's ids for the trainers
+  bool drop_proxies = false;  // --proxy drop
+  bool nccl_ids = true;       // the launcher makes NCCL's ids for the trainers
   bool store_door = true;
 
   std::vector<std::string> ips = {"127.0.0.1"};

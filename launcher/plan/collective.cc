@@ -48,13 +48,13 @@ PodPlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& setting
   const std::vector<EnvVar> own = plan.processes.processes.empty()
                                       ? std::vector<EnvVar>{}
                                       : plan.processes.processes.front().env;
+  plan.hosts = hosts_of(world);
   add_environment(common_env(world, settings, user), own, user, settings, plan);
   plan.processes.world_size = static_cast<int>(world.trainers.size());
   plan.processes.nodes = world.nodes;
   plan.endpoints_log = endpoints_log(world);
   plan.first_on_node = world.first_on_node;
   plan.card_kind = world.card_kind;
-  plan.hosts = hosts_of(world);
   return plan;
 }
 

@@ -3,7 +3,6 @@
 #include "launcher/plan/paddle_env.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <set>
 
@@ -94,13 +93,6 @@ std::string world_device_ids(const WorldPlan& world) {
 std::string resolved_backend(const WorldPlan& world, const std::string& wish) {
   if (wish != "auto") return wish;
   return world.card_kind ? std::string(words_of(*world.card_kind).backend) : "gloo";
-}
-
-constexpr std::array<std::string_view, 4> kProxies = {"http_proxy", "https_proxy", "HTTP_PROXY",
-                                                      "HTTPS_PROXY"};
-
-bool is_proxy(const std::string& name) {
-  return std::find(kProxies.begin(), kProxies.end(), name) != kProxies.end();
 }
 
 // Set by an outer launcher for its trainers, and wrong or dangerous for ours.
@@ -210,11 +202,7 @@ std::vector<EnvVar> inherited_env(const Environment& user, const std::vector<Env
   for (const auto& [name, value] : user) {
     if (replaced.count(name) != 0 || belongs_to_an_outer_job(name)) continue;
     if (under_scheduler && is_the_schedulers(name)) continue;
-    if (!is_proxy(name)) {
-      result.emplace_back(name, value);
-    } else if (user.count(name + "_original") == 0) {
-      result.emplace_back(name + "_original", value);
-    }
+    result.emplace_back(name, value);
   }
   return result;
 }

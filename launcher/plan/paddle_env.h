@@ -29,6 +29,7 @@ struct PaddleEnvSettings {
   std::string temporary_dir;
   bool under_scheduler = false;  // mpirun, mpiexec or srun started this launcher
   bool rpc = false;              // --run_mode rpc
+  bool drop_proxies = false;
   RoundState round{};
   std::vector<EnvVar> more{};  // what the launcher hands over besides
 };
@@ -63,9 +64,8 @@ std::vector<EnvVar> trainer_env(const WorldPlan& world, const Trainer& trainer, 
 // As Paddle's launcher does by loading Paddle. `process`: among this pod's own.
 void add_threads(const PodMeans& means, std::size_t process, std::vector<EnvVar>& env);
 
-// The user's environment less the proxies (kept as *_original), less what an outer launcher set for
-// its own trainers, less every name that `common` or `own` sets, and `under_scheduler` less what is
-// the launcher's own place there.
+// The user's environment less what an outer launcher set for its own trainers, less every name that
+// `common` or `own` sets, and `under_scheduler` less what is the launcher's own place there.
 std::vector<EnvVar> inherited_env(const Environment& user, const std::vector<EnvVar>& common,
                                   const std::vector<EnvVar>& own, bool under_scheduler = false);
 

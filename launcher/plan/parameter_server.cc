@@ -83,6 +83,7 @@ PodPlan plan_servers(const ServerWorld& world, const JobSpec& job,
     }
   }
   plan.processes.followed = followed_process(processes);
+  plan.hosts = hosts_of(world);
   add_environment(common_server_env(world, spec, settings), all_own(processes), user, settings,
                   plan);
   std::erase_if(plan.processes.inherited,
@@ -94,7 +95,6 @@ PodPlan plan_servers(const ServerWorld& world, const JobSpec& job,
   plan.endpoints_log = endpoints_log(endpoints(world.workers), endpoints(world.servers));
   plan.first_on_node = world.first_on_node;
   plan.card_kind = means.cards.kind;
-  plan.hosts = hosts_of(world);
   return plan;
 }
 

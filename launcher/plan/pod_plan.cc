@@ -9,6 +9,7 @@
 #include "launcher/plan/collective.h"
 #include "launcher/plan/nccl_env.h"
 #include "launcher/plan/parameter_server.h"
+#include "launcher/plan/proxies.h"
 #include "launcher/plan/world.h"
 
 namespace paddle_launch {
@@ -30,6 +31,7 @@ PodPlan new_plan(const Program& program, const PaddleEnvSettings& settings) {
 void add_environment(PaddleEnv env, const std::vector<EnvVar>& own, const Environment& user,
                      const PaddleEnvSettings& settings, PodPlan& plan) {
   plan.processes.inherited = inherited_env(user, env.common, own, settings.under_scheduler);
+  settle_proxies(plan.hosts, settings.drop_proxies, plan.processes.inherited, plan.warnings);
   plan.processes.common_env = std::move(env.common);
   plan.backup_env = std::move(env.backup);
   plan.backup_path = std::move(env.backup_path);
@@ -52,6 +54,7 @@ PodPlan plan_pod(const JobSpec& job, const Environment& env, const PodMeans& mea
                                    .temporary_dir = lookup(env, "TMPDIR").value_or("/tmp"),
                                    .under_scheduler = facts.under_scheduler,
                                    .rpc = job.mode == Mode::Rpc,
+                                   .drop_proxies = job.drop_proxies,
                                    .round = facts.round,
                                    .more = nccl_variables(facts.nccl)};
   PodPlan plan;

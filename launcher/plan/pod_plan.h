@@ -26,7 +26,7 @@ std::string log_path(const std::string& log_dir, ProcessName name);
 PodPlan new_plan(const Program& program, const PaddleEnvSettings& settings);
 
 // What the processes share, and what they inherit: nothing that is in `own`, which some of them set
-// for themselves.
+// for themselves. The hosts of the plan are known by now.
 void add_environment(PaddleEnv env, const std::vector<EnvVar>& own, const Environment& user,
                      const PaddleEnvSettings& settings, PodPlan& plan);
 

@@ -96,16 +96,28 @@ class VariablesTest(LauncherCase):
         self.assertEqual([env["FLAGS_selected_gpus"] for env in envs], ["0,1", "2,3"])
         self.assertEqual(envs[0]["PADDLE_WORLD_DEVICE_IDS"], "0:1,2:3")
 
-    def test_proxies_are_put_aside(self):
-        given = {"http_proxy": "http://a", "HTTP_PROXY": "http://b", "https_proxy": "http://c",
-                 "HTTPS_PROXY": "http://d", "no_proxy": "x"}
+    def test_proxies_are_kept_and_not_for_the_hosts_of_the_job(self):
+        given = {"http_proxy": "http://a", "HTTPS_PROXY": "http://d", "no_proxy": "x"}
         _, envs = self.run_and_read(1, "--nproc_per_node=1", env=given)
+        for name, value in {**given, "no_proxy": "x,127.0.0.1", "NO_PROXY": "x,127.0.0.1"}.items():
+            self.assertEqual(envs[0][name], value)
+        _, envs = self.run_and_read(1, "--nproc_per_node=1")
+        self.assertNotIn("no_proxy", envs[0])
+
+    def test_proxies_are_put_aside_on_request(self):
+        given = {"http_proxy": "http://a", "HTTP_PROXY": "http://b", "https_proxy": "http://c",
+                 "HTTPS_PROXY": "http://d", "all_proxy": "e"}
+        _, envs = self.run_and_read(1, "--proxy=drop", "--nproc_per_node=1", env={**given, "no_proxy": "x"})
         for name, value in given.items():
-            if name == "no_proxy":
-                self.assertEqual(envs[0][name], value)
-            else:
-                self.assertNotIn(name, envs[0])
-                self.assertEqual(envs[0][name + "_original"], value)
+            self.assertNotIn(name, envs[0])
+            self.assertEqual(envs[0][name + "_original"], value)
+        self.assertEqual(envs[0]["no_proxy"], "x")
+
+    def test_proxies_are_put_aside_with_a_word_where_no_proxy_would_be_too_long(self):
+        given = {"http_proxy": "http://a", "no_proxy": "x" * 65536}
+        run, envs = self.run_and_read(1, "--nproc_per_node=1", env=given)
+        self.assertNotIn("http_proxy", envs[0])
+        self.assertRegex(run.err, r"(?m)^WARNING .*http_proxy and its like are not passed on: .* 64 KiB")
 
     def test_other_variables_pass_through_whatever_they_hold(self):
         given = {"PLAIN": "x", "EMPTY": "", "EQUALS": "a=b=c", "LINES": "a\nb", "ÜMLAUT": "ß", "LONG": "x" * 100000}

@@ -53,12 +53,12 @@ class SpawnTest(ProgramCase):
         run = self.run_program("""\
 def show():
     names = ("PADDLE_TRAINER_ENDPOINTS", "PADDLE_CURRENT_ENDPOINT", "PADDLE_MASTER", "PADDLE_LOCAL_SIZE", "OWN")
-    print(all(os.environ.get(name) for name in names), "http_proxy" in os.environ)
+    print(all(os.environ.get(name) for name in names), os.environ["no_proxy"])
 MAIN
 os.environ["OWN"] = "set by the program"
 paddle_launch.spawn(show, nprocs=1)
 """, env={"http_proxy": "http://127.0.0.1:1"})
-        self.assertEqual(run.out, b"True False\n")
+        self.assertEqual(run.out, b"True 127.0.0.1\n")
 
     def test_output_comes_straight_and_in_order(self):
         run = self.run_program("""\

@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import unittest
 
-from paddle_case import ROOT, SECONDS, PaddleMixin
+from paddle_case import PROXIES, ROOT, SECONDS, PaddleMixin
 
 from harness import Launch, LauncherCase, binary
 
@@ -37,6 +37,13 @@ class OneNodeTest(PaddleMixin, LauncherCase):
 
     def test_the_high_level_model_learns_the_same(self):
         self.assert_as_under_paddles_own("high_level_model", 2)
+
+
+class ProxyTest(PaddleMixin, LauncherCase):
+    def test_the_store_and_gloo_do_not_ask_a_proxy_for_the_hosts_of_the_job(self):
+        run = self.train("--nproc_per_node=2", *self.script("data_parallel", "--out", "out"), env=PROXIES)
+        self.assert_status(run, 0)
+        self.assert_trained("out", 2)
 
 
 class TakeoverTest(PaddleMixin, LauncherCase):

@@ -19,6 +19,9 @@ REQUIRED = "PADDLE_LAUNCH_REQUIRE_PADDLE"  # 1: a machine without the wheels fai
 SECONDS = 240.0  # for a whole run; two cores may have more than one test
 CLOSE = 1e-4  # relative: sums of the same numbers, perhaps in another order
 
+# Nobody listens there: whoever asked it for a host of the job would fail.
+PROXIES = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY")}
+
 # Of a failure report: whom it is about, and who began it where another was dead first.
 VERDICT = re.compile(r"(?m)^  rank      (\d+) \(")
 PROBABLY = re.compile(r"(?m)^  probably  rank (\d+)(?: on .*?)? began it")

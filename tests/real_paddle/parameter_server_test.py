@@ -5,7 +5,7 @@ itself, and the status is 0."""
 import unittest
 
 from cluster_case import ClusterCase
-from paddle_case import SECONDS, PaddleMixin
+from paddle_case import PROXIES, SECONDS, PaddleMixin
 
 from harness import LauncherCase
 
@@ -59,6 +59,12 @@ class OneNodeTest(FleetJob, LauncherCase):
         self.assert_nothing_left()
         self.assert_job_trained()
         self.assert_server_stopped("log")
+
+    def test_brpc_and_gloo_do_not_ask_a_proxy_for_the_hosts_of_the_job(self):
+        run = self.train("--server_num=1", f"--trainer_num={WORKERS}",
+                         *self.script("fleet_parameter_server", "--out", "out"), env=PROXIES)
+        self.assert_status(run, 0)
+        self.assert_job_trained()
 
 
 class TwoHostsTest(FleetJob, ClusterCase):

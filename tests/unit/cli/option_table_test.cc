@@ -81,6 +81,7 @@ TEST(OptionTable, HasEveryDocumentedOption) {
                                  "--assume_gpus",
                                  "--bind",
                                  "--omp",
+                                 "--proxy",
                                  "--port_range",
                                  "--nccl_lib",
                                  "--nccl_ids",

@@ -106,15 +106,6 @@ TEST(CommonEnv, OrdinaryListsNeedNoFile) {
   EXPECT_EQ(common(world_of(256, 1)).count("PADDLE_BACKUP_ENV_PATH"), 0U);
 }
 
-TEST(InheritedEnv, ProxiesAreKeptUnderAnotherName) {
-  const auto env =
-      inherited_env({{"http_proxy", "a"}, {"HTTPS_PROXY", "b"}, {"no_proxy", "c"}}, {}, {});
-  const Variables variables(env.begin(), env.end());
-  EXPECT_EQ(
-      variables,
-      (Variables{{"http_proxy_original", "a"}, {"HTTPS_PROXY_original", "b"}, {"no_proxy", "c"}}));
-}
-
 TEST(InheritedEnv, WhatWeSetIsNotThereTwice) {
   const auto env =
       inherited_env({{"PADDLE_TRAINER_ID", "9"}, {"FLAGS_selected_gpus", "9"}, {"HOME", "/root"}},
