@@ -137,6 +137,7 @@ RoundEnd run_round(const Launch& launch, Rendezvous& peers, const Offer& offer, 
   remarks.add_warnings(met.warnings);
   remarks.add_warnings(plan.warnings);
   for (const std::string& notice : met.notices) remarks.notices.push_back(notice);
+  for (const std::string& notice : plan.notices) remarks.notices.push_back(notice);
   history.state = met.round;
   return Round({launch.loop, launch.signals, launch.inherited, launch.job, launch.env,
                 launch.here.host_name, speaks, launch.around.step.has_value(), peers.watch()},

@@ -12,16 +12,9 @@ const GivenOption* heter_option(const GivenOptions& given) {
 }
 
 const GivenOption* server_option(const GivenOptions& given) {
-  const GivenOption* const found = given.first_of(
+  // As in Paddle, --gloo_port and --with_gloo choose nothing.
+  return given.first_of(
       {"servers", "workers", "trainers", "server_num", "worker_num", "trainer_num", "http_port"});
-  if (found != nullptr) return found;
-  // Trainers read PADDLE_GLOO_PORT and PADDLE_WITH_GLOO in collective jobs too, so these two
-  // variables choose nothing; the options do.
-  for (const std::string_view key : {"gloo_port", "with_gloo"}) {
-    const GivenOption* const gloo = given.find(key);
-    if (gloo != nullptr && !gloo->from_environment) return gloo;
-  }
-  return nullptr;
 }
 
 Mode mode_named(std::string_view word) {

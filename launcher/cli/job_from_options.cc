@@ -125,7 +125,7 @@ void take_check(const GivenOptions& given, JobSpec& job) {
 // A variable may be exported for all jobs of a user: only what was typed for this one contradicts.
 void refuse_logs_of_direct_output(const GivenOptions& given) {
   if (given.text("console") != "direct") return;
-  for (const std::string_view key : {"log_dir", "log_overwrite"}) {
+  for (const std::string_view key : {"log_dir", "log_names", "log_overwrite"}) {
     const GivenOption* const option = given.find(key);
     if (option == nullptr || option->from_environment || option->text == "False") continue;
     refuse_together(*given.find("console"), *option,
@@ -146,6 +146,7 @@ void refuse_report_of_nothing(const GivenOptions& given) {
 void fill_output(const GivenOptions& given, JobSpec& job) {
   job.log_dir = given.text("log_dir").value_or(job.log_dir);
   job.log_overwrite = given.is_true("log_overwrite");
+  job.local_log_names = given.text("log_names") == "local";
   job.log_level = given.value<LogLevel>("log_level").value_or(job.log_level);
   job.quiet = given.is_true("quiet");
   job.console = console_named(given.text("console").value_or(""));

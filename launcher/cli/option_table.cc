@@ -222,6 +222,9 @@ constexpr Option kOptions[] = {
      "Whose output is shown: rank0, all, none or direct. all: each line with its rank. direct: "
      "there are no logs, every process writes straight to the launcher's own output.",
      Everyday::Console},
+    {"--log_names", Group::Launcher, "rank|local", OneOf{"rank|local"}, "rank", "",
+     "What the numbers of the logs count. rank: the whole job. local: the processes of the node, "
+     "and several nodes have a folder each, log/<address>/workerlog.0."},
     {"--quiet", Group::Launcher, "", Flag(), "", "",
      "Tell only errors, the ABORT line and the report.", Everyday::Console},
     {"--stdin", Group::Launcher, "0", OneOf{"0"}, "/dev/null for all", "",

@@ -43,7 +43,7 @@ void refuse_for_good(const GivenOptions& given) {
 
 namespace {
 
-constexpr std::string_view kForServers[] = {"server_wait", "legacy_env"};
+constexpr std::string_view kForServers[] = {"gloo_port", "with_gloo", "server_wait", "legacy_env"};
 
 // Without effect where PaddleCloud started this one process, or a job is one worker without
 // servers.

@@ -31,6 +31,7 @@ constexpr LevelWord kLevelWords[] = {
     {"DEBUG", "DEBUG", LogLevel::Debug},       {"INFO", "INFO", LogLevel::Info},
     {"WARNING", "WARNING", LogLevel::Warning}, {"WARN", "WARNING", LogLevel::Warning},
     {"ERROR", "ERROR", LogLevel::Error},       {"CRITICAL", "ERROR", LogLevel::Error},
+    {"FATAL", "ERROR", LogLevel::Error},       {"NOTSET", "DEBUG", LogLevel::Debug},
     {"10", "DEBUG", LogLevel::Debug},          {"20", "INFO", LogLevel::Info},
     {"30", "WARNING", LogLevel::Warning},      {"40", "ERROR", LogLevel::Error},
     {"50", "ERROR", LogLevel::Error},

@@ -230,6 +230,7 @@ struct JobSpec {
 
   std::string log_dir = "log";
   bool log_overwrite = false;
+  bool local_log_names = false;  // --log_names local
   LogLevel log_level = LogLevel::Info;
   bool quiet = false;
   ConsoleMode console = ConsoleMode::RankZero;

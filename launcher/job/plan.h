@@ -158,7 +158,8 @@ struct PodPlan {
   std::optional<ServerWorld> servers{};  // in a job with parameter servers, whose pods keep step
   // Rank 0 is here, and its store is behind our relay.
   std::optional<StoreRelayPlace> store_relay{};
-  std::vector<std::string> warnings{};  // of this plan, for people
+  std::vector<std::string> notices{};  // of this plan, for people
+  std::vector<std::string> warnings{};
 };
 
 }  // namespace paddle_launch

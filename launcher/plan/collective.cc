@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launcher/plan/collective.h"
 
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "launcher/plan/pod_plan.h"
 #include "launcher/text/ipv4.h"
 
@@ -24,6 +29,28 @@ std::string hosts_of(const WorldPlan& world) {
   return hosts;
 }
 
+// Paddle's launcher gives such trainers one card each and leaves the others idle, which may belong
+// to somebody else.
+void tell_who_computes_where(const WorldPlan& world, PodPlan& plan) {
+  std::vector<std::string> ranks;
+  std::vector<std::string_view> alone;
+  for (const ProcessSpec& spec : plan.processes.processes) {
+    std::vector<std::string_view> cards;
+    for (const Card& card : spec.cards) cards.emplace_back(card.name);
+    if (cards.size() < 2 || world.trainers.size() < 2) return;
+    ranks.push_back(
+        fmt::format("rank {} on {} of {}", spec.rank, cards.front(), fmt::join(cards, ",")));
+    for (const std::string_view card : cards) {
+      if (alone.size() < plan.processes.processes.size()) alone.push_back(card);
+    }
+  }
+  if (ranks.empty()) return;
+  plan.notices.push_back(fmt::format(
+      "each trainer has several cards and computes on its first: {}; name as many cards as "
+      "trainers (--{}={}) to leave the others free",
+      fmt::join(ranks, ", "), words_of(*world.card_kind).option, fmt::join(alone, ",")));
+}
+
 }  // namespace
 
 PodPlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& settings,
@@ -45,6 +72,7 @@ PodPlan plan_collective(const WorldPlan& world, const PaddleEnvSettings& setting
     });
     add_threads(means, local, plan.processes.processes.back().env);
   }
+  if (settings.round.number == 0) tell_who_computes_where(world, plan);
   const std::vector<EnvVar> own = plan.processes.processes.empty()
                                       ? std::vector<EnvVar>{}
                                       : plan.processes.processes.front().env;

@@ -39,6 +39,14 @@ void add_environment(PaddleEnv env, const std::vector<EnvVar>& own, const Enviro
 
 namespace {
 
+// Numbers that begin on every node, so several nodes have a folder each.
+void name_logs_locally(const std::string& host, PodPlan& plan) {
+  const std::string folder = plan.processes.nodes > 1 ? plan.log_dir + "/" + host : plan.log_dir;
+  for (ProcessSpec& spec : plan.processes.processes) {
+    spec.log_path = log_path(folder, {spec.role, spec.local_rank});
+  }
+}
+
 StoreRelayPlace relay_of_store(const Roster& roster, const PodMeans& means) {
   const PodOffer& me = roster.pods.at(roster.mine);
   return {.host = me.host, .port = me.master_port, .store_port = means.store_port};
@@ -73,6 +81,7 @@ PodPlan plan_pod(const JobSpec& job, const Environment& env, const PodMeans& mea
   }
   plan.processes.round = facts.round.number;
   plan.processes.host = roster.pods.at(roster.mine).host;
+  if (job.local_log_names && !plan.log_dir.empty()) name_logs_locally(plan.processes.host, plan);
   return plan;
 }
 

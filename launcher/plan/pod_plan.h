@@ -18,8 +18,9 @@
 
 namespace paddle_launch {
 
-// Which file a process writes into. DIR/workerlog.3, DIR/serverlog.0, DIR/heterlog.1; empty where
-// there is no directory: the process then writes straight to the console.
+// Which file a process writes into, unless --log_names says otherwise. DIR/workerlog.3,
+// DIR/serverlog.0, DIR/heterlog.1; empty where there is no directory: the process then writes
+// straight to the console.
 std::string log_path(const std::string& log_dir, ProcessName name);
 
 // A plan of this program, as yet without processes.

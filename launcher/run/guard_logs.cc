@@ -26,6 +26,9 @@ constexpr std::chrono::milliseconds kUntilRefused{1000};
 
 bool GuardLogs::open() {
   if (!settings_.log_dir.empty()) prepare_log_directory(settings_.log_dir);
+  // All logs of a pod are in one folder, which may be one of the node below that of the job.
+  const std::string first = plan_.processes.empty() ? "" : plan_.processes.front().log_path;
+  if (!first.empty()) prepare_log_directory(first.substr(0, first.rfind('/')));
   for (const ProcessSpec& spec : plan_.processes) {
     logs_.push_back(spec.log_path.empty() ? UniqueFd() : open_log(spec.log_path));
   }

@@ -78,7 +78,7 @@ def _visible_cards():
 
 
 def _paddle_is_on_cpu():
-    """Where the program has loaded Paddle, its default device decides, as in Paddle."""
+    """Where the program has loaded Paddle, its default device decides, as in Paddle; named cards change nothing."""
     paddle = sys.modules.get("paddle")
     return hasattr(paddle, "get_device") and paddle.get_device() == "cpu"
 
@@ -128,7 +128,7 @@ def processes_and_arguments(nprocs, options):
     backend = options.get("backend") or "auto"
     nodes = _words("ips", options.get("ips") or options.get("cluster_node_ips") or "127.0.0.1")
     kind, cards = _named_cards(options)
-    if backend == "auto" and not cards and _paddle_is_on_cpu():
+    if backend == "auto" and _paddle_is_on_cpu():
         backend = "gloo"
     if cards and backend != "gloo":
         nprocs = len(cards) if nprocs == -1 else nprocs

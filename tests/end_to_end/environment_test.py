@@ -92,9 +92,10 @@ class VariablesTest(LauncherCase):
         self.assertNotIn("FLAGS_selected_gpus", envs[0])
 
     def test_cards_are_shared_out_to_fewer_trainers(self):
-        _, envs = self.run_and_read(2, "--assume_gpus", "--gpus=0,1,2,3", "--nproc_per_node=2")
+        run, envs = self.run_and_read(2, "--assume_gpus", "--gpus=0,1,2,3", "--nproc_per_node=2")
         self.assertEqual([env["FLAGS_selected_gpus"] for env in envs], ["0,1", "2,3"])
         self.assertEqual(envs[0]["PADDLE_WORLD_DEVICE_IDS"], "0:1,2:3")
+        self.assertIn("rank 0 on 0 of 0,1, rank 1 on 2 of 2,3", run.err)
 
     def test_proxies_are_kept_and_not_for_the_hosts_of_the_job(self):
         given = {"http_proxy": "http://a", "HTTPS_PROXY": "http://d", "no_proxy": "x"}

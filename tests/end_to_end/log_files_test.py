@@ -6,7 +6,7 @@ import signal
 import time
 import unittest
 
-from harness import HOLD, MANY_SECONDS, OTHER_UID, SH, LauncherCase
+from harness import HOLD, MANY_SECONDS, OTHER_UID, SH, LauncherCase, free_port_run
 
 STARTED = ": >started.$PADDLE_TRAINER_ID"
 
@@ -93,6 +93,26 @@ class StoppedGuardTest(LauncherCase):
         run.wait(MANY_SECONDS)
         self.assert_status(run, 143)
         self.assert_gone(pids)
+
+
+class LocalNamesTest(LauncherCase):
+    def test_logs_count_from_0_on_every_node_in_a_folder_of_its_own(self):
+        nodes = ("127.0.0.2", "127.0.0.3")
+        port = str(free_port_run(10))
+        runs = [self.start("--ips=" + ",".join(nodes), f"--host={node}", "--log_names=local", "--nproc_per_node=2",
+                           SH, "-c", "echo $PADDLE_TRAINER_ID", env={"PADDLE_LAUNCH_PORT": port}) for node in nodes]
+        for place, run in enumerate(runs):
+            run.wait()
+            self.assert_status(run, 0)
+            self.assertEqual(run.out.decode(), f"{2 * place}\n")
+            for local in (0, 1):
+                log = self.read(f"log/{nodes[place]}/workerlog.{local}")
+                self.assertEqual(log.splitlines()[-1], str(2 * place + local))
+        self.assertEqual(sorted(os.listdir(self.dir / "log")), [*nodes, "endpoints.log"])
+
+    def test_on_one_node_they_are_where_they_always_are(self):
+        self.assert_status(self.run_launcher("--log_names=local", "--nproc_per_node=2", SH, "-c", "true"), 0)
+        self.assertEqual(sorted(os.listdir(self.dir / "log")), ["endpoints.log", "workerlog.0", "workerlog.1"])
 
 
 if __name__ == "__main__":

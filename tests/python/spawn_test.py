@@ -45,9 +45,10 @@ class SpawnTest(ProgramCase):
 
     def test_where_paddle_is_loaded_its_device_decides(self):
         self.write("paddle.py", "def get_device():\n    return 'cpu'\n")
-        body = f"{CARDS}import paddle\nMAIN\npaddle_launch.spawn(show, nprocs=2)\n"
-        self.assertEqual(self.lines(body, env={"PADDLE_LAUNCH_ASSUME_GPUS": "1", "CUDA_VISIBLE_DEVICES": "0,1"}),
-                         ["0 2 None gloo -", "1 2 None gloo -"])
+        for call in ("show, nprocs=2", "show, nprocs=2, gpus='0,1'", "show, nprocs=2, gpus='4,5'"):
+            body = f"{CARDS}import paddle\nMAIN\npaddle_launch.spawn({call})\n"
+            self.assertEqual(self.lines(body, env={"PADDLE_LAUNCH_ASSUME_GPUS": "1", "CUDA_VISIBLE_DEVICES": "0,1"}),
+                             ["0 2 None gloo -", "1 2 None gloo -"], call)
 
     def test_the_environment_is_a_trainers(self):
         run = self.run_program("""\

@@ -15,7 +15,8 @@ TEST(ConsoleDirect, IsAWayToShowOutput) {
 TEST(ConsoleDirect, ContradictsWhatWasTypedAboutLogs) {
   expect_errors(
       {{{"--console=direct", "--log_dir=x"}, {"--console=direct", "--log_dir=x", "leave out"}},
-       {{"--console=direct", "--log_overwrite=1"}, {"--console=direct", "--log_overwrite"}}});
+       {{"--console=direct", "--log_overwrite=1"}, {"--console=direct", "--log_overwrite"}},
+       {{"--console=direct", "--log_names=local"}, {"--console=direct", "--log_names=local"}}});
   EXPECT_EQ(job_with({"--console=direct", "--log_overwrite=0"}).console, ConsoleMode::Direct);
 }
 

@@ -82,6 +82,7 @@ TEST(OptionTable, HasEveryDocumentedOption) {
                                  "--bind",
                                  "--omp",
                                  "--proxy",
+                                 "--log_names",
                                  "--port_range",
                                  "--nccl_lib",
                                  "--nccl_ids",

@@ -116,6 +116,9 @@ TEST(ServerSettings, HaveNoEffectOnOtherJobs) {
   const ParsedCommandLine line = parsed({"--server_wait=3", "--legacy_env", "train.py"});
   EXPECT_EQ(line.job.mode, Mode::Collective);
   EXPECT_EQ(line.job.servers, std::nullopt);
+  EXPECT_EQ(parsed({"--gloo_port=7000", "--with_gloo=1", "--nproc_per_node=2", "train.py"}).notices,
+            (Words{"--gloo_port=7000 has no effect: the job has no parameter servers",
+                   "--with_gloo=1 has no effect: the job has no parameter servers"}));
   EXPECT_EQ(line.notices, (Words{"--server_wait=3 has no effect: the job has no parameter servers",
                                  "--legacy_env has no effect: the job has no parameter servers"}));
 }

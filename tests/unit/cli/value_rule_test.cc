@@ -32,6 +32,8 @@ TEST(ReadValue, KeepsWhatItTakesInOneSpelling) {
         {LogLevelWord(), "debug", "DEBUG"},
         {LogLevelWord(), "Warn", "WARNING"},
         {LogLevelWord(), "CRITICAL", "ERROR"},
+        {LogLevelWord(), "fatal", "ERROR"},
+        {LogLevelWord(), "NOTSET", "DEBUG"},
         {LogLevelWord(), "10", "DEBUG"},
         {LogLevelWord(), "20", "INFO"},
         {LogLevelWord(), "30", "WARNING"},

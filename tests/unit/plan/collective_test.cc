@@ -46,6 +46,24 @@ TEST(PlanCollective, GivesEachTrainerItsNumberOfThreadsInPlaceOfTheUsers) {
   EXPECT_EQ(kept.processes.inherited, (std::vector<EnvVar>{{"OMP_NUM_THREADS", "8"}}));
 }
 
+TEST(PlanCollective, TellsWhichOfSeveralCardsARankComputesOn) {
+  const auto notices = [](int trainers, int cards_each, int round) {
+    PaddleEnvSettings settings = kSettings;
+    settings.round.number = round;
+    return plan_collective(world_of(trainers, cards_each), settings, kMeans, {}, false).notices;
+  };
+  EXPECT_EQ(
+      notices(2, 2, 0),
+      (std::vector<std::string>{
+          "each trainer has several cards and computes on its first: rank 0 on 0 of 0,1, rank "
+          "1 on 2 of 2,3; name as many cards as trainers (--gpus=0,1) to leave the others "
+          "free"}));
+  EXPECT_TRUE(notices(2, 1, 0).empty());
+  EXPECT_TRUE(notices(1, 4, 0).empty()) << "as in Paddle";
+  EXPECT_TRUE(notices(2, 0, 0).empty());
+  EXPECT_TRUE(notices(2, 2, 1).empty()) << "told once";
+}
+
 TEST(PlanCollective, GivesEachTrainerItsLogItsCpusAndRankZeroTheInput) {
   const PodPlan plan = plan_collective(world_of(2, 0), kSettings, kMeans, {}, true);
   ASSERT_EQ(plan.processes.processes.size(), 2U);

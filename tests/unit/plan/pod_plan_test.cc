@@ -69,6 +69,21 @@ TEST_F(PlanPod, KnowsItsRoundAndItsHost) {
   EXPECT_EQ(plan.processes.host, "10.0.0.2");
 }
 
+TEST_F(PlanPod, LogsAreNamedByTheRankOrByThePlaceOnTheNode) {
+  means_.log_dir = "/logs";
+  const auto last_log = [this](int pods) {
+    Roster roster = roster_of(pods, 2);
+    roster.mine = roster.pods.size() - 1;
+    return plan_pod(job_, {}, means_, roster, {}).processes.processes.back().log_path;
+  };
+  EXPECT_EQ(last_log(2), "/logs/workerlog.3");
+  job_.local_log_names = true;
+  EXPECT_EQ(last_log(2), "/logs/10.0.0.2/workerlog.1") << "nodes may share the disk";
+  EXPECT_EQ(last_log(1), "/logs/workerlog.1");
+  means_.log_dir.clear();
+  EXPECT_EQ(last_log(2), "");
+}
+
 TEST_F(PlanPod, TrainersLearnTheIdsThatTheFirstPodMade) {
   const RoundFacts facts{.nccl = {.ids = {std::string(kNcclIdBytes, 'x')}, .version = 22809}};
   const PodPlan plan = plan_pod(job_, {}, means_, roster_of(1, 2), facts);

@@ -64,7 +64,7 @@ TEST(SettleProxies, PutsThemAsideWithAWordWhereThereAreTooManyHosts) {
   EXPECT_TRUE(settled({{"http_proxy", "p"}}).warnings.empty());
 }
 
-TEST(PlanPod, ExceptsEveryNodeFromTheProxies) {
+TEST(SettleProxies, ExceptsEveryNodeOfAPlan) {
   const PodOffer one{
       .name = {}, .host = "n1", .card_kind = {}, .trainers = {{.cards = {}, .port = 1}}};
   PodOffer other = one;
