@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "launcher/cli/choose_mode.h"
+#include "launcher/cli/config_file.h"
 #include "launcher/cli/elastic_of_job.h"
 #include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/help_text.h"
@@ -71,7 +72,7 @@ CommandLine parse_command_line(const std::vector<std::string>& argv, const Envir
   if (line.asks_help) return PrintAndExit{everyday_help(program)};
   if (line.asks_version) return PrintAndExit{version_text()};
 
-  Remarks remarks;
+  Remarks remarks{.notices = std::move(line.notices), .warnings = {}};
   GivenOptions given = accept_typed(line.options, remarks.warnings);
   if (line.script.empty()) {
     const GivenOption* const order = asked_order(given);
@@ -79,6 +80,7 @@ CommandLine parse_command_line(const std::vector<std::string>& argv, const Envir
     refuse_without_script(program);
   }
   refuse_order_with_script(given, line.script);
+  add_config_file(given);
   add_environment_defaults(env, given, remarks);
   add_elastic_variables(env, given, remarks);
   refuse_for_good(given);

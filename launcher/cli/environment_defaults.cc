@@ -65,7 +65,8 @@ bool is_nested(const Environment& env) { return non_empty(env, "PADDLE_LAUNCH_JO
 void add_variable(const Option& option, std::string_view variable, const std::string& value,
                   GivenOptions& given, Remarks& remarks) {
   const GivenOption* const winner = beats(option, given);
-  if (winner == nullptr) {
+  if (winner == nullptr || !winner->file.empty()) {
+    if (winner != nullptr) given.drop(key_of(*winner->option));
     given.add(accept(option, variable, value, true));
     return;
   }

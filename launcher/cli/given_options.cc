@@ -14,10 +14,12 @@ namespace paddle_launch {
 std::string said(const GivenOption& given) {
   const bool stands_alone = value_when_bare(*given.option) == given.text;
   if (stands_alone && !given.from_environment) return given.name;
-  return fmt::format("{}={}", given.name, shown_value(given.option->rule, given.text));
+  return fmt::format("{}={}{}", given.name, shown_value(given.option->rule, given.text),
+                     given.file.empty() ? "" : " in " + given.file);
 }
 
 std::string how_to_drop(const GivenOption& given) {
+  if (!given.file.empty()) return fmt::format("leave out {} in {}", given.name, given.file);
   return fmt::format("{} {}", given.from_environment ? "unset" : "leave out", given.name);
 }
 
@@ -25,8 +27,12 @@ GivenOption accept(const Option& option, std::string_view name, std::string_view
                    bool from_environment) {
   ValueReading reading = read_value(option.rule, value);
   if (reading.problem.empty()) {
-    return {&option, std::string(name), std::move(reading.text), std::move(reading.value),
-            from_environment};
+    return {&option,
+            std::string(name),
+            std::move(reading.text),
+            std::move(reading.value),
+            from_environment,
+            {}};
   }
   const std::string shown = shown_value(option.rule, value);
   if (from_environment) {

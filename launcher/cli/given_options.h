@@ -17,10 +17,11 @@ namespace paddle_launch {
 
 struct GivenOption {
   const Option* option = nullptr;
-  std::string name;  // as typed ("--selected_gpus"), or the variable's name
-  std::string text;  // as ValueReading::text
-  Value value;       // likewise
-  bool from_environment = false;
+  std::string name;               // as typed ("--selected_gpus"), or the variable's name
+  std::string text;               // as ValueReading::text
+  Value value;                    // likewise
+  bool from_environment = false;  // a default of the user's: not typed for this job
+  std::string file = {};          // of --config, where it stands; from_environment then as well
 
   // What the rule of the option reads; nothing else may be asked for.
   template <typename T>

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "launcher/cli/config_file.h"
 #include "launcher/cli/elastic_of_job.h"
 #include "launcher/cli/environment_defaults.h"
 #include "launcher/cli/etcd_of_options.h"
@@ -15,8 +16,8 @@
 namespace paddle_launch {
 namespace {
 
-constexpr std::string_view kWithOrders[] = {"elastic_server", "master",    "job_id",  "etcd_user",
-                                            "etcd_cacert",    "etcd_cert", "etcd_key"};
+constexpr std::string_view kWithOrders[] = {"elastic_server", "master",    "job_id",   "etcd_user",
+                                            "etcd_cacert",    "etcd_cert", "etcd_key", "config"};
 
 void refuse_other_options(const GivenOption& order, const GivenOptions& typed) {
   for (const auto& [key, option] : typed) {
@@ -47,6 +48,7 @@ const GivenOption* asked_order(const GivenOptions& given) {
 JobOrder order_of_options(const GivenOption& asked, const Environment& env, GivenOptions given) {
   refuse_other_options(asked, given);
   Remarks remarks;
+  add_config_file(given);
   add_environment_defaults(env, given, remarks);
   add_elastic_variables(env, given, remarks);
   const GivenOption* const server = choose_etcd(given, remarks);

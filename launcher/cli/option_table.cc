@@ -19,6 +19,12 @@ constexpr WholeNumber kCount{0, kMany};
 constexpr WholeNumber kOnANode{0, kMostOnANode};
 constexpr std::string_view kBackends = "auto|nccl|gloo|bkcl|hccl|cncl|xccl|heter|flagcx";
 
+// Besides those of the launcher's own group.
+constexpr std::string_view kOurs[] = {
+    "version",        "m",           "server_wait", "legacy_env", "restart_pause",
+    "restart_on",     "elastic_ttl", "etcd_user",   "etcd_key",   "etcd_cacert",
+    "elastic_settle", "etcd_cert",   "status",      "stop"};
+
 constexpr Option kOptions[] = {
     {"-h,--help", Group::Base, "", ActsAtOnce{"all"}, "", "",
      "Show the everyday options, with =all every option."},
@@ -181,6 +187,9 @@ constexpr Option kOptions[] = {
     {"--stop", Group::Elastic, "", Flag(), "", "",
      "End a running job. Without a script, for elastic jobs."},
 
+    {"--config", Group::Launcher, "FILE", AnyText(), "", "",
+     "Options in a file, TOML or INI, one a line: log_dir = \"x\". What is typed beats a variable, "
+     "which beats the file."},
     {"--python", Group::Launcher, "PATH", AnyText(), "python on PATH", "",
      "The Python interpreter that runs the script or module. A launcher in a virtual environment "
      "takes that one's."},
@@ -267,6 +276,10 @@ std::vector<std::string_view> variables_of(const Option& option) {
 std::string_view summary_of(const Option& option) {
   const std::string_view sentence = option.help.substr(0, option.help.find(". "));
   return sentence.substr(0, sentence.size() - (sentence.ends_with('.') ? 1 : 0));
+}
+
+bool is_paddles(const Option& option) {
+  return option.group != Group::Launcher && !is_among(key_of(option), kOurs);
 }
 
 const Option* find_option(std::string_view name) {

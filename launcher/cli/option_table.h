@@ -44,6 +44,9 @@ std::vector<std::string_view> variables_of(const Option& option);
 // The first sentence of its help without the full stop: says enough where there is a line only.
 std::string_view summary_of(const Option& option);
 
+// Whether Paddle's own launchers have it.
+bool is_paddles(const Option& option);
+
 // By any of its spellings, dashes included. No abbreviations.
 const Option* find_option(std::string_view name);
 

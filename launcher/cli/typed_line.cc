@@ -51,7 +51,23 @@ std::vector<std::string> long_names() {
   return names;
 }
 
-// argparse would have taken an abbreviation, so people type them: name what each could stand for.
+// Paddle's launcher takes what begins one option only, so such words stand in scripts. An option of
+// ours would change what they mean, so ours do not count.
+std::string name_of_abbreviation(const std::string& word) {
+  const Option* meant = nullptr;
+  std::string name;
+  for (const Option& option : all_options()) {
+    for (const std::string_view spelling : names_of(option)) {
+      if (!is_paddles(option) || !spelling.starts_with(word)) continue;
+      if (meant != nullptr && meant != &option) return {};
+      if (meant == nullptr) name = spelling;
+      meant = &option;
+    }
+  }
+  return name;
+}
+
+// The words that begin like it, to choose from.
 std::vector<std::string> begin_with(std::string_view word, const std::vector<std::string>& names) {
   std::vector<std::string> found;
   if (word.size() < kShortestAbbreviation) return found;
@@ -62,6 +78,12 @@ std::vector<std::string> begin_with(std::string_view word, const std::vector<std
 
 }  // namespace
 
+std::string with_underscores(std::string_view name) {
+  std::string result(name);
+  std::replace(result.begin(), result.end(), '-', '_');
+  return result;
+}
+
 std::string unknown_option_text(std::string_view name) {
   const auto* const old =
       std::find_if(std::begin(kOldSpellings), std::end(kOldSpellings),
@@ -70,12 +92,13 @@ std::string unknown_option_text(std::string_view name) {
     return fmt::format("{} is {}. See --help=all for all options.", name, old->remedy);
   }
   const std::vector<std::string> names = long_names();
-  const std::string_view word = without_dashes(name);
+  const std::string underscored = with_underscores(without_dashes(name));
+  const std::string_view word = underscored;
   const std::vector<std::string> longer = begin_with(word, names);
   if (!longer.empty()) {
     return fmt::format(
-        "{} is not an option, and abbreviations are not taken: did you mean --{}? See --help for "
-        "all options.",
+        "{} is not an option, and abbreviations are taken where they begin one option of Paddle's "
+        "alone: did you mean --{}? See --help for all options.",
         name, fmt::join(longer, " or --"));
   }
   if (const auto near = nearest(word, names)) {
@@ -123,6 +146,11 @@ std::vector<std::string> marked_from_the_back(const std::vector<std::string>& ar
 // Thrown out of CLI11 by -m, --help and --version: it leaves what follows them unread.
 struct ReadNoFurther {
   const Option* option;
+};
+
+// Thrown as well: where the word stands that is no option.
+struct UnknownOption {
+  std::size_t place;
 };
 
 class LineReader {
@@ -190,7 +218,7 @@ class LineReader {
     if (rest.empty()) return;
     const bool any_script = rest.front() == "--";
     if (!any_script && looks_like_option(rest.front())) {
-      throw UsageError(unknown_option_text(name_in(rest.front())));
+      throw UnknownOption{argv_.size() - rest.size()};
     }
     const std::size_t next = argv_.size() - rest.size() + (any_script ? 1 : 0);
     if (next == argv_.size()) return;
@@ -287,13 +315,39 @@ class LineReader {
   TypedLine line_;
 };
 
+// The word with the whole name of its option, as the table has it.
+std::string spelled_out(const std::string& word, std::vector<std::string>& notices) {
+  const std::string typed = name_in(word);
+  const bool is_long = typed.starts_with("--");
+  const std::string name = is_long ? "--" + with_underscores(typed.substr(2)) : typed;
+  if (is_long && find_option(name) != nullptr) return name + word.substr(typed.size());
+  const std::string whole = is_long ? name_of_abbreviation(name) : "";
+  if (whole.empty()) throw UsageError(unknown_option_text(typed));
+  notices.push_back(fmt::format("{} is taken for {}", typed, whole));
+  return whole + word.substr(typed.size());
+}
+
 bool is_empty_list(const Option& option, std::string_view value) {
   return value.empty() && may_be_empty(option.rule);
 }
 
 }  // namespace
 
-TypedLine read_typed_line(const std::vector<std::string>& argv) { return LineReader(argv).read(); }
+// The reader stops at the first word that it does not know, so no word behind the script is looked
+// at.
+TypedLine read_typed_line(const std::vector<std::string>& argv) {
+  std::vector<std::string> words = argv;
+  std::vector<std::string> notices;
+  for (;;) {
+    try {
+      TypedLine line = LineReader(words).read();
+      line.notices = std::move(notices);
+      return line;
+    } catch (const UnknownOption& unknown) {
+      words[unknown.place] = spelled_out(words[unknown.place], notices);
+    }
+  }
+}
 
 GivenOptions accept_typed(const std::vector<TypedOption>& options,
                           std::vector<std::string>& warnings) {

@@ -85,7 +85,9 @@ void hide_typed_password(char** words) {
     const std::size_t name = text.find_first_not_of('-');
     const bool is_option = name == 1 || name == 2;
     const std::size_t equals = std::min(text.find('='), text.size());
-    const bool is_user = is_option && text.substr(name, equals - name) == kUserOption;
+    std::string option(is_option ? text.substr(name, equals - name) : "");
+    std::replace(option.begin(), option.end(), '-', '_');
+    const bool is_user = option == kUserOption;
     if (is_value || (is_user && equals < text.size())) {
       const std::size_t begin = after_colon(text, is_value ? 0 : equals);
       std::fill(*word + begin, *word + text.size(), kHidden);

@@ -16,6 +16,7 @@ def names_interpreter(words):
     rest = iter(words)
     for word in rest:
         name, has_value, _ = word.partition("=")
+        name = name[:2] + name[2:].replace("-", "_")
         if name == "--python":
             return True
         if not word.startswith("-") or word in ("-", "--", "-m"):

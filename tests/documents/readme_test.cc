@@ -45,6 +45,16 @@ TEST(Readme, MentionsNoOptionThatTheParserLacks) {
   }
 }
 
+TEST(Compatibility, ListsEveryOptionThatPaddleLacks) {
+  const std::string page = text_of_file(SOURCE_DIR "/docs/compatibility.md");
+  const std::size_t begin = page.find("\nNew options: ");
+  Names ours;
+  for (const Option& option : all_options()) {
+    if (!is_paddles(option)) ours.emplace(names_of(option).front());
+  }
+  EXPECT_EQ(found_in(page.substr(begin, page.find("\n\n", begin) - begin), "`(--?\\w+)`"), ours);
+}
+
 TEST(Readme, HasEveryExitStatusAndNoOther) {
   for (const Readme& readme : kReadmes) {
     Names statuses;

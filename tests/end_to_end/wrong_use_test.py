@@ -31,7 +31,7 @@ class WrongUseTest(WrongUseCase):
     def test_unknown_options_come_with_the_nearest_one(self):
         self.refuse("--gpuss=0,1", *OK, names=["--gpuss", "--gpus"])
         self.refuse("--logdir", "x", *OK, names=["--logdir", "--log_dir"])
-        self.refuse("--nproc-per-node=2", *OK, names=["--nproc-per-node", "--nproc_per_node"])
+        self.refuse("--log", "x", *OK, names=["--log", "--log_dir or --log_level"])
         self.refuse("--max_restarts=2", *OK, names=["--max_restarts", "--max_restart"])
         self.refuse("--absolutely_unlike_anything", *OK, names=["--absolutely_unlike_anything"])
         self.refuse("-x", *OK, names=["-x"])
@@ -369,6 +369,17 @@ class RightUseTest(LauncherCase):
         run = self.run_launcher("--nproc_per_node", "2", "--log_dir", "here", "/bin/true")
         self.assert_status(run, 0)
         self.assertTrue((self.dir / "here/workerlog.1").exists())
+
+    def test_abbreviations_and_dashes_in_names(self):
+        run = self.run_launcher("--gpu", "0,1", "--assume-gpus", SH, "-c", "echo $FLAGS_selected_gpus $@", "x", "--gpu", "7")
+        self.assertEqual((run.status, run.out), (0, b"0 --gpu 7\n"), run.told())
+        self.assert_told(run, "--gpu is taken for --gpus")
+
+    def test_a_file_with_options(self):
+        self.write("job.toml", "nproc_per_node = 2\nlog_dir = \"from file\"\nquiet = true\n")
+        run = self.run_launcher("--config", "job.toml", SH, "-c", "echo $PADDLE_TRAINERS_NUM")
+        self.assertEqual((run.status, run.out), (0, b"2\n"), run.told())
+        self.assertTrue((self.dir / "from file/workerlog.1").exists())
 
     def test_two_dashes_end_the_options(self):
         program = self.write("-program", "#!/bin/sh\necho \"$@\"\n", 0o755)

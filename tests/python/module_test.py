@@ -72,6 +72,7 @@ class ModuleTest(ProgramCase):
                                 (["t.py", "--python=x"], False), (["--gpus", "0", "--python=x", "t.py"], True),
                                 (["--quiet", "t.py", "--python=x"], False), (["--gpus=0", "t.py", "--python=x"], False),
                                 (["-m", "t", "--python=x"], False), (["--", "t", "--python=x"], False),
+                                (["--dry-run", "t.py", "--python=x"], False), (["--assume-gpus", "--python=x"], True),
                                 (["--log_dir", "--python=x"], False), (["--dry_run=json", "--python=x", "t"], True)):
             self.assertEqual(module.names_interpreter(words), expected, words)
 

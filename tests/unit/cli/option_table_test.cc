@@ -83,6 +83,7 @@ TEST(OptionTable, HasEveryDocumentedOption) {
                                  "--omp",
                                  "--proxy",
                                  "--log_names",
+                                 "--config",
                                  "--port_range",
                                  "--nccl_lib",
                                  "--nccl_ids",
@@ -102,6 +103,15 @@ TEST(OptionTable, HasEveryDocumentedOption) {
                                  "-h",
                                  "--help"}) {
     EXPECT_NE(find_option(name), nullptr) << name;
+  }
+}
+
+TEST(IsPaddles, IsFalseForOurs) {
+  for (const char* const name : {"--gpus", "--np", "--scale", "--elastic_timeout", "--help"}) {
+    EXPECT_TRUE(is_paddles(*find_option(name))) << name;
+  }
+  for (const char* const name : {"--console", "--restart_on", "--stop", "-m", "--version"}) {
+    EXPECT_FALSE(is_paddles(*find_option(name))) << name;
   }
 }
 

@@ -122,5 +122,46 @@ TEST(TypedLine, RefusesAnEmptyScript) {
   EXPECT_NE(usage_error_of({""}).find("training_script is an empty word"), std::string::npos);
 }
 
+TEST(Abbreviations, StandForTheOneOptionOfPaddlesThatTheyBegin) {
+  const TypedLine line = cut({"--gpu", "0,1", "--nnode=2", "--selected_x=3", "train.py"});
+  EXPECT_EQ(own(line), (Words{"--gpus", "0,1", "--selected_xpus", "3", "--nnodes", "2"}));
+  EXPECT_EQ(line.notices, (Words{"--gpu is taken for --gpus", "--nnode is taken for --nnodes",
+                                 "--selected_x is taken for --selected_xpus"}));
+  EXPECT_EQ(parsed({"--gpu=0", "train.py"}).notices, Words{"--gpu is taken for --gpus"});
+  EXPECT_TRUE(cut({"--hel"}).asks_help);
+  // --start_port is Paddle's, --status and --stdin are ours.
+  EXPECT_EQ(own(cut({"--sta", "6000", "train.py"})), (Words{"--start_port", "6000"}));
+}
+
+TEST(Abbreviations, AreRefusedWhereTheyBeginSeveralOptionsOrOneOfOurs) {
+  for (const char* const typed : {"--log", "--server", "--dry", "--consol=all", "--versio", "-gpu",
+                                  "--gpux", "--elastic_set=3"}) {
+    EXPECT_THROW(cut({typed, "train.py"}), UsageError) << typed;
+  }
+}
+
+TEST(Abbreviations, AreNeverLookedForBehindTheScript) {
+  for (const Words& front : {Words{"train.py"}, {"--", "train.py"}, {"-m", "train"}}) {
+    Words words = front;
+    const Words args = {"--gpu", "0,1", "--nnode=2", "--log-dir", "x", "--nproc-per-node=4"};
+    words.insert(words.end(), args.begin(), args.end());
+    const TypedLine line = cut(words);
+    EXPECT_EQ(line.script_args, args);
+    EXPECT_TRUE(line.options.empty());
+    EXPECT_TRUE(line.notices.empty());
+  }
+  // The reader begins again after --gpu, and stops at the script all the same.
+  const TypedLine line = cut({"--gpu", "0", "train.py", "--gpu", "1"});
+  EXPECT_EQ(own(line), (Words{"--gpus", "0"}));
+  EXPECT_EQ(line.script_args, (Words{"--gpu", "1"}));
+}
+
+TEST(Dashes, MeanTheSameAsUnderscoresInsideNames) {
+  const TypedLine line = cut({"--nproc-per-node", "2", "--log-dir=a-b", "--dry-run", "train.py"});
+  EXPECT_EQ(own(line), (Words{"--log_dir", "a-b", "--nproc_per_node", "2", "--dry_run", "text"}));
+  EXPECT_TRUE(line.notices.empty());
+  EXPECT_EQ(own(cut({"--log-d", "x", "train.py"})), (Words{"--log_dir", "x"}));
+}
+
 }  // namespace
 }  // namespace paddle_launch

@@ -14,14 +14,12 @@ struct Row {
 };
 
 TEST(UnknownOption, SuggestsTheNearestOne) {
-  for (const Row& row : {Row{"--gpu", "--gpus?"},
-                         {"--gpsu", "--gpus?"},
+  for (const Row& row : {Row{"--gpsu", "--gpus?"},
                          {"-gpus", "--gpus?"},
                          {"--logdir", "--log_dir?"},
-                         {"--log-dir=x", "--log_dir?"},
+                         {"--log-dri=x", "--log_dir?"},
                          {"--nproc_per_nodes=2", "--nproc_per_node?"},
                          {"--nprocs_per_node", "--nproc_per_node?"},
-                         {"--dry-run", "--dry_run?"},
                          {"--LOG_DIR", "--help"}}) {
     const std::string text = usage_error_of({row.typed, "train.py"});
     EXPECT_NE(text.find(row.suggested), std::string::npos) << text;
@@ -31,8 +29,9 @@ TEST(UnknownOption, SuggestsTheNearestOne) {
 
 TEST(UnknownOption, NamesWhatAnAbbreviationCouldMean) {
   const std::string text = unknown_option_text("--serv");
-  EXPECT_NE(text.find("abbreviations are not taken"), std::string::npos) << text;
+  EXPECT_NE(text.find("begin one option of Paddle's alone"), std::string::npos) << text;
   EXPECT_NE(text.find("--servers or --server_num"), std::string::npos) << text;
+  EXPECT_NE(unknown_option_text("--dry").find("--dry_run?"), std::string::npos);
 }
 
 TEST(UnknownOption, NamesTheModernSpellingOfPaddleOnePointEight) {
