@@ -18,6 +18,7 @@
 #include "launcher/launch_failure.h"
 #include "launcher/nccl/id_keeper.h"
 #include "launcher/os/event_loop.h"
+#include "launcher/os/files.h"
 #include "launcher/os/signals.h"
 #include "launcher/plan/nccl_env.h"
 #include "launcher/plan/pod_plan.h"
@@ -79,7 +80,7 @@ PodPlan plan_of(const Launch& launch, const Offer& offer, const Gathered& met) {
   const RoundFacts facts{.round = met.round,
                          .nccl = unpack_payload(met.payload).nccl,
                          .under_scheduler = !launch.around.launched_by.empty(),
-                         .has_terminal = isatty(STDIN_FILENO) == 1};
+                         .has_unread_input = has_unread_bytes(STDIN_FILENO)};
   return plan_pod(launch.job, launch.env, offer.means, met.roster, facts);
 }
 

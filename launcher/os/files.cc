@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,6 +46,15 @@ std::vector<std::string> names_in(const std::string& folder) {
     if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
   }
   return names;
+}
+
+bool has_unread_bytes(int fd) {
+  struct stat status {};
+  if (fstat(fd, &status) != 0) return false;
+  if (S_ISREG(status.st_mode)) return lseek(fd, 0, SEEK_CUR) < status.st_size;
+  int waiting = 0;
+  return (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)) &&
+         ioctl(fd, FIONREAD, &waiting) == 0 && waiting > 0;
 }
 
 std::optional<std::string> replace_file(const std::string& path, const std::string& content,

@@ -43,6 +43,9 @@ inline bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
+// Whether it is a pipe, a socket or a file with something in it that nobody has read yet.
+bool has_unread_bytes(int fd);
+
 // Puts a file in its place as a whole, for readers that may look at any time. Whole or not at all:
 // a reader never sees half of it. The text is what failed; none: it is there.
 std::optional<std::string> replace_file(const std::string& path, const std::string& content,

@@ -99,13 +99,13 @@ PodPlan plan_servers(const ServerWorld& world, const JobSpec& job,
 }
 
 PodPlan plan_as_it_is(const ServerSpec& spec, const PaddleEnvSettings& settings,
-                      const Program& program, const Environment& user, bool give_stdin) {
+                      const Program& program, const Environment& user) {
   const ProcessName name = *spec.as_it_is;
   PodPlan plan = new_plan(program, settings);
   plan.processes.processes = {{.role = name.role,
                                .rank = name.index,
                                .log_path = log_path(settings.log_dir, name),
-                               .has_stdin = give_stdin}};
+                               .has_stdin = true}};
   plan.processes.common_env = {{kJobVariable, settings.job_id}};
   for (const auto& [variable, value] : user) {
     if (variable != kJobVariable) plan.processes.inherited.emplace_back(variable, value);

@@ -18,6 +18,6 @@ PodPlan plan_servers(const ServerWorld& world, const JobSpec& job,
 
 // One process in the environment as it is (ServerSpec::as_it_is).
 PodPlan plan_as_it_is(const ServerSpec& spec, const PaddleEnvSettings& settings,
-                      const Program& program, const Environment& user, bool give_stdin);
+                      const Program& program, const Environment& user);
 
 }  // namespace paddle_launch

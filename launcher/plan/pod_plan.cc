@@ -2,6 +2,7 @@
 // docs/decisions/0024 says why there is one plan for every mode.
 #include "launcher/plan/pod_plan.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -47,6 +48,19 @@ void name_logs_locally(const std::string& host, PodPlan& plan) {
   }
 }
 
+// Many read stdin where nobody has written anything, and a batch system's is empty or /dev/null.
+void tell_of_lost_input(PodPlan& plan) {
+  const auto& processes = plan.processes.processes;
+  if (std::any_of(processes.begin(), processes.end(),
+                  [](const ProcessSpec& spec) { return spec.has_stdin; })) {
+    return;
+  }
+  plan.notices.push_back(fmt::format(
+      "what comes on standard input goes nowhere: the job has {} processes that could read it; "
+      "--stdin=0 gives it to rank 0",
+      plan.processes.world_size + plan.processes.servers + plan.processes.heter_workers));
+}
+
 StoreRelayPlace relay_of_store(const Roster& roster, const PodMeans& means) {
   const PodOffer& me = roster.pods.at(roster.mine);
   return {.host = me.host, .port = me.master_port, .store_port = means.store_port};
@@ -68,17 +82,18 @@ PodPlan plan_pod(const JobSpec& job, const Environment& env, const PodMeans& mea
   PodPlan plan;
   if (!job.servers) {
     const WorldPlan world = plan_world(roster, means.store_port);
-    const bool is_typed = facts.has_terminal && world.trainers.size() == 1;
-    plan = plan_collective(world, settings, means, env, job.stdin_to_rank_zero || is_typed);
+    const bool gives_stdin = job.stdin_to_rank_zero || world.trainers.size() == 1;
+    plan = plan_collective(world, settings, means, env, gives_stdin);
     if (!world.store.empty()) plan.store_relay = relay_of_store(roster, means);
   } else if (job.servers->as_it_is) {
-    plan = plan_as_it_is(*job.servers, settings, means.program, env,
-                         job.stdin_to_rank_zero || facts.has_terminal);
+    plan = plan_as_it_is(*job.servers, settings, means.program, env);
   } else {
     ServerWorld world = plan_server_world(roster, job.servers->http_port);
     plan = plan_servers(world, job, settings, means, env);
     plan.servers = std::move(world);
   }
+  const bool is_lost = facts.has_unread_input && !job.stdin_to_rank_zero;
+  if (is_lost && facts.round.number == 0) tell_of_lost_input(plan);
   plan.processes.round = facts.round.number;
   plan.processes.host = roster.pods.at(roster.mine).host;
   if (job.local_log_names && !plan.log_dir.empty()) name_logs_locally(plan.processes.host, plan);

@@ -34,9 +34,9 @@ void add_environment(PaddleEnv env, const std::vector<EnvVar>& own, const Enviro
 // What counts besides, and is known when the pods have met.
 struct RoundFacts {
   RoundState round{};
-  NcclIds nccl{};                // from the first pod
-  bool under_scheduler = false;  // mpirun, mpiexec or srun started this launcher
-  bool has_terminal = false;     // a person may be typing at our input
+  NcclIds nccl{};                 // from the first pod
+  bool under_scheduler = false;   // mpirun, mpiexec or srun started this launcher
+  bool has_unread_input = false;  // somebody has written something for us to read
 };
 
 // Of one pod for one round, in any mode.

@@ -152,13 +152,42 @@ class TerminalTest(LauncherCase):
 
 
 class StandardInputTest(LauncherCase):
-    def test_without_a_terminal_stdin_is_dev_null(self):
-        data = self.base / "data"
-        data.write_text("for the launcher\n")
+    def read_by(self, trainers, content=b"", name="data"):
+        data = self.base / name
+        data.write_bytes(content)
         with open(data) as file:
-            run = self.run_launcher("--nproc_per_node=1", SH, "-c", "readlink /proc/self/fd/0; cat", stdin=file)
+            run = self.run_launcher(f"--nproc_per_node={trainers}", SH, "-c", "cat; readlink /proc/self/fd/0",
+                                    stdin=file)
         self.assert_status(run, 0)
+        return run
+
+    def test_a_file_reaches_a_lone_trainer_and_no_other(self):
+        run = self.read_by(1, b"for it\n")
+        self.assertEqual(run.out.decode(), f"for it\n{self.base / 'data'}\n")
+        self.assertNotIn("standard input", run.err)
+        run = self.read_by(2, b"for nobody\n")
         self.assertEqual(run.out, b"/dev/null\n")
+        self.assert_told(run, "what comes on standard input goes nowhere: the job has 2 processes")
+
+    def test_a_pipe_reaches_a_lone_trainer_and_no_other(self):
+        for trainers, seen in ((1, b"a line\n"), (2, b"")):
+            read, write = os.pipe()
+            os.write(write, b"a line\n")
+            os.close(write)
+            run = self.run_launcher(f"--nproc_per_node={trainers}", "/bin/cat", stdin=read)
+            os.close(read)
+            self.assert_status(run, 0)
+            self.assertEqual(run.out, seen)
+            self.assertEqual("goes nowhere" in run.err, trainers == 2, run.told())
+
+    def test_nothing_is_said_where_nothing_was_written(self):
+        self.assertNotIn("standard input", self.read_by(2).err)
+        read, write = os.pipe()
+        run = self.run_launcher("--nproc_per_node=2", "/bin/true", stdin=read)
+        self.assertNotIn("standard input", run.err)
+        os.close(read)
+        os.close(write)
+        self.assertNotIn("standard input", self.run_launcher("--nproc_per_node=2", "/bin/true").err)
 
     def test_stdin_0_hands_a_pipe_to_rank_0(self):
         read, write = os.pipe()
@@ -172,10 +201,11 @@ class StandardInputTest(LauncherCase):
         self.assertEqual(run.out, b"line one\nline two\n")
 
     def test_closed_stdin_is_dev_null_for_trainers(self):
-        run = self.run_launcher("--nproc_per_node=2", SH, "-c", "readlink /proc/self/fd/0",
-                                preexec_fn=lambda: os.close(0))
-        self.assert_status(run, 0)
-        self.assertEqual(run.out, b"/dev/null\n")
+        for trainers in (1, 2):
+            run = self.run_launcher(f"--nproc_per_node={trainers}", SH, "-c", "readlink /proc/self/fd/0",
+                                    preexec_fn=lambda: os.close(0))
+            self.assert_status(run, 0)
+            self.assertEqual(run.out, b"/dev/null\n")
 
 
 if __name__ == "__main__":

@@ -83,11 +83,12 @@ TEST(PlanAsItIs, TheEnvironmentStaysAsItIs) {
   spec.as_it_is = ProcessName{Role::Server, 1};
   spec.servers = {"n1:1", "n2:2"};
   const Environment user = {{"TRAINING_ROLE", "PSERVER"}, {"http_proxy", "x"}};
-  const PodPlan plan = plan_as_it_is(spec, kSettings, kProgram, user, false);
+  const PodPlan plan = plan_as_it_is(spec, kSettings, kProgram, user);
   ASSERT_EQ(plan.processes.processes.size(), 1U);
   EXPECT_EQ(plan.processes.processes[0].log_path, "/logs/serverlog.1");
   EXPECT_EQ(as_map(plan.processes.inherited), Variables(user.begin(), user.end()));
   EXPECT_EQ(plan.processes.held_back, 0);
+  EXPECT_TRUE(plan.processes.processes[0].has_stdin);
 }
 
 }  // namespace

@@ -30,22 +30,32 @@ class PlanPod : public testing::Test {
     }
     return roster;
   }
-  bool gives_input(const Roster& roster, bool has_terminal) const {
-    const PodPlan plan = plan_pod(job_, {}, means_, roster, {.has_terminal = has_terminal});
-    return plan.processes.processes.at(0).has_stdin;
+  bool gives_input(const Roster& roster) const {
+    return plan_pod(job_, {}, means_, roster, {}).processes.processes.at(0).has_stdin;
   }
 
   JobSpec job_{};
   PodMeans means_{};
 };
 
-TEST_F(PlanPod, OnlyALoneTrainerReadsWhatAPersonTypes) {
-  EXPECT_TRUE(gives_input(roster_of(1, 1), true));
-  EXPECT_FALSE(gives_input(roster_of(1, 1), false));
-  EXPECT_FALSE(gives_input(roster_of(1, 2), true));
-  EXPECT_FALSE(gives_input(roster_of(2, 1), true));
+TEST_F(PlanPod, OnlyALoneTrainerReadsTheInput) {
+  EXPECT_TRUE(gives_input(roster_of(1, 1)));
+  EXPECT_FALSE(gives_input(roster_of(1, 2)));
+  EXPECT_FALSE(gives_input(roster_of(2, 1)));
   job_.stdin_to_rank_zero = true;
-  EXPECT_TRUE(gives_input(roster_of(2, 2), false));
+  EXPECT_TRUE(gives_input(roster_of(2, 2)));
+}
+
+TEST_F(PlanPod, TellsOnceOfInputThatNobodyReads) {
+  const auto notices = [this](int trainers, const RoundFacts& facts) {
+    return plan_pod(job_, {}, means_, roster_of(1, trainers), facts).notices.size();
+  };
+  EXPECT_EQ(notices(2, {.has_unread_input = true}), 1U);
+  EXPECT_EQ(notices(2, {.round = {.number = 1}, .has_unread_input = true}), 0U);
+  EXPECT_EQ(notices(2, {}), 0U);
+  EXPECT_EQ(notices(1, {.has_unread_input = true}), 0U);
+  job_.stdin_to_rank_zero = true;
+  EXPECT_EQ(notices(2, {.has_unread_input = true}), 0U);
 }
 
 TEST_F(PlanPod, ARelayStandsBeforeTheStoreOfRankZeroWhereAPortWasLeft) {
