@@ -17,6 +17,7 @@
 #include "launcher/launch_failure.h"
 #include "launcher/rendezvous/job_orders.h"
 #include "launcher/run/own_words.h"
+#include "launcher/site/credentials.h"
 #include "launcher/site/named_files.h"
 #include "launcher/site/start_environment.h"
 #include "launcher/tell/job_report.h"
@@ -70,6 +71,9 @@ int run(const std::vector<std::string>& argv, pid_t parent) {
   }
   if (const auto* order = std::get_if<paddle_launch::JobOrder>(&command)) {
     return show(paddle_launch::carry_out(*order));
+  }
+  if (const auto* token = std::get_if<paddle_launch::MakeToken>(&command)) {
+    return show(paddle_launch::make_token(token->file, env));
   }
   const auto& parsed = std::get<paddle_launch::ParsedCommandLine>(command);
   if (parsed.job.stop_with_parent) stop_with(parent);

@@ -38,6 +38,22 @@ std::string program_name(const std::vector<std::string>& argv) {
                   usage_line(program)));
 }
 
+MakeToken token_order(const GivenOptions& typed, const GivenOption& asked,
+                      std::string_view script) {
+  if (!script.empty()) {
+    throw UsageError(fmt::format("{}: it makes a token and starts nothing; leave out {}, or {}",
+                                 said(asked), script, how_to_drop(asked)));
+  }
+  for (const auto& [key, option] : typed) {
+    if (&option == &asked || key == "token_file") continue;
+    throw UsageError(
+        fmt::format("{} and {}: the first starts nothing, so the second has nothing to "
+                    "say; {}",
+                    said(asked), said(option), how_to_drop(option)));
+  }
+  return {typed.text("token_file")};
+}
+
 JobFrame frame_of_job(const Environment& env, GivenOptions& given, Remarks& remarks) {
   const ModeChoice mode = choose_mode(given);
   JobFrame frame;
@@ -74,6 +90,9 @@ CommandLine parse_command_line(const std::vector<std::string>& argv, const Envir
 
   Remarks remarks{.notices = std::move(line.notices), .warnings = {}};
   GivenOptions given = accept_typed(line.options, remarks.warnings);
+  if (const GivenOption* const make = given.find("make_token")) {
+    return token_order(given, *make, line.script);
+  }
   if (line.script.empty()) {
     const GivenOption* const order = asked_order(given);
     if (order != nullptr) return order_of_options(*order, env, given);

@@ -23,8 +23,13 @@ struct PrintAndExit {
   std::string text;
 };
 
+// --make_token.
+struct MakeToken {
+  std::optional<std::string> file;  // --token_file; none: the user's own
+};
+
 // --status, --scale and --stop without a script: JobOrder.
-using CommandLine = std::variant<ParsedCommandLine, PrintAndExit, JobOrder>;
+using CommandLine = std::variant<ParsedCommandLine, PrintAndExit, JobOrder, MakeToken>;
 
 // argv[0] is the program's name as typed (paddle-launch or fleetrun). Throws UsageError.
 // `started_together`: by mpirun or srun, so there may be other nodes that nobody typed.

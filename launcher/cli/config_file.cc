@@ -20,7 +20,7 @@ namespace paddle_launch {
 namespace {
 
 // What is done at once, or to another job than the one that is started.
-constexpr std::string_view kTypedOnly[] = {"config", "status", "scale", "stop"};
+constexpr std::string_view kTypedOnly[] = {"config", "status", "scale", "stop", "make_token"};
 
 std::vector<CLI::ConfigItem> items_of(const std::string& file) {
   std::error_code error;

@@ -225,6 +225,9 @@ constexpr Option kOptions[] = {
     {"--token_file", Group::Launcher, "FILE", AnyText(), "", "",
      "File with the secret that protects the channel between the nodes. The variable "
      "PADDLE_LAUNCH_TOKEN can hold the secret itself."},
+    {"--make_token", Group::Launcher, "", Flag(), "", "",
+     "Make a random token for all jobs of the user, or in --token_file, and say how to bring it to "
+     "the other nodes. Starts nothing."},
     {"--check", Group::Launcher, "", Flag(), "", "",
      "Connect every pair of nodes, and start nothing. Prints a table.", Everyday::Look},
     {"--console", Group::Launcher, "WHAT", OneOf{"rank0|all|none|direct|0"}, "rank0", "",

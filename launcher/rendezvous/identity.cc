@@ -65,7 +65,7 @@ ChannelIdentity protected_by_token(const JobSpec& job, const Machine& here, cons
   if (token.secret.empty()) {
     notices.emplace_back(
         "the job channel is not protected: whoever can reach this node can join, read and stop "
-        "the job; set PADDLE_LAUNCH_TOKEN or --token_file, the same on all nodes");
+        "the job; `paddle-launch --make_token` makes a token for it");
   }
   identity.secret =
       job_secret(token.secret.empty() ? "no token" : "token " + token.secret, words.secret);

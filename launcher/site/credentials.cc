@@ -5,24 +5,31 @@
 
 #include <fcntl.h>
 #include <pwd.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "launcher/job/errors.h"
+#include "launcher/os/files.h"
 #include "launcher/os/shared_library.h"
 #include "launcher/os/side_process.h"
 #include "launcher/os/unique_fd.h"
+#include "launcher/tell/log_lines.h"
+#include "launcher/text/bytes_as_text.h"
 
 namespace paddle_launch {
 namespace {
@@ -98,8 +105,13 @@ Token token_in(const std::string& path, const std::string& source) {
   const UniqueFd opened(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!opened) {
     const int error = errno;
-    refuse(source, fmt::format("cannot open the token file: {}", std::strerror(error)),
-           error == ENOENT ? how_to_make(path) : "give a file that you can read");
+    refuse(
+        source, fmt::format("cannot open the token file: {}", std::strerror(error)),
+        error == ENOENT
+            ? fmt::format("make one with `paddle-launch --make_token --token_file={}`, and bring "
+                          "it to every node",
+                          path)
+            : "give a file that you can read");
   }
   struct stat file {};
   if (fstat(opened.get(), &file) != 0) refuse(source, std::strerror(errno), how_to_make(path));
@@ -151,6 +163,68 @@ Token find_token(const JobSpec& job, const Environment& env) {
   const auto path = usual_path(env);
   if (!path || !is_there(*path)) return {};
   return token_in(*path, *path);
+}
+
+namespace {
+
+constexpr std::size_t kRandomBytes = 32;
+
+void make_folder_of(const std::string& path, const std::string& source) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(folder.parent_path(), error);
+  if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return;
+  refuse(source, fmt::format("cannot make {}: {}", folder.string(), std::strerror(errno)),
+         "name a file elsewhere with --token_file");
+}
+
+void write_token(int fd, const std::string& path, const std::string& source) {
+  std::array<char, kRandomBytes> bytes{};
+  const bool drawn = getrandom(bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
+  if (drawn && write_all(fd, in_hex({bytes.data(), bytes.size()}) + "\n")) return;
+  const int error = errno;
+  unlink(path.c_str());
+  refuse(source, fmt::format("cannot write the token: {}", std::strerror(error)),
+         "name a file elsewhere with --token_file");
+}
+
+std::string how_to_bring(const std::string& path, bool is_named) {
+  const std::string quoted = shell_quoted({path});
+  const std::string folder = shell_quoted({std::filesystem::path(path).parent_path().string()});
+  const std::string there =
+      shell_quoted({fmt::format("umask 077; mkdir -p {} && cat > {}", folder, quoted)});
+  return fmt::format(
+      "it must be at the same place on every node; to bring it to one that does not share this "
+      "disk:\nssh NODE {} < {}\nlaunchers {}\n",
+      there, quoted,
+      is_named ? fmt::format("take it with --token_file={}", quoted)
+               : "find it there by themselves");
+}
+
+}  // namespace
+
+// Whoever runs this at the same time on another node of a shared disk finds the file there.
+std::string make_token(const std::optional<std::string>& file, const Environment& env) {
+  std::optional<std::string> path = file ? file : usual_path(env);
+  const std::string source = file ? "--token_file=" + *file : "--make_token";
+  if (!path) refuse(source, "HOME is not set", "name a file with --token_file=FILE");
+  path = std::filesystem::absolute(*path).lexically_normal().string();
+  make_folder_of(*path, source);
+  const UniqueFd made(open(path->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!made && errno != EEXIST) {
+    refuse(source, fmt::format("cannot make {}: {}", *path, std::strerror(errno)),
+           "name a file elsewhere with --token_file");
+  }
+  if (made) {
+    write_token(made.get(), *path, source);
+  } else {
+    token_in(*path, *path);
+  }
+  return fmt::format("{}: {}\n{}", *path,
+                     made ? "a new token, random and readable by you alone"
+                          : "a token is there already and stays as it is",
+                     how_to_bring(*path, file.has_value()));
 }
 
 std::string user_name() {

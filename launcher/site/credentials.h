@@ -23,6 +23,10 @@ struct Token {
 // others could read or have written, or that could be guessed, is wrong use.
 Token find_token(const JobSpec& job, const Environment& env);
 
+// Makes the user's own token, or this file, unless it is there. Returns what to tell the user, who
+// has to bring it to the other nodes.
+std::string make_token(const std::optional<std::string>& file, const Environment& env);
+
 // Of the effective user; "uid 1000" where that has no name.
 std::string user_name();
 

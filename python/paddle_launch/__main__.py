@@ -7,8 +7,8 @@ import sys
 from ._binary import find_binary
 
 # The launcher's options that take no value. A test compares them with --help=all.
-FLAGS = {"-h", "--help", "--version", "--assume_gpus", "--check", "--dry_run", "--legacy_env", "--quiet", "--status",
-         "--stop", "--stop_with_parent"}
+FLAGS = {"-h", "--help", "--version", "--assume_gpus", "--check", "--dry_run", "--legacy_env", "--make_token", "--quiet",
+         "--status", "--stop", "--stop_with_parent"}
 
 
 def names_interpreter(words):

@@ -47,7 +47,7 @@ def page_of(name, signs):
 
 SEVERAL = page_of("several-nodes.md", {
     "ips": "paddle-launch --ips=192.168.0.1,192.168.0.2 --nproc", "master": "--master=", "range": "--port_range=",
-    "token": "openssl rand", "cloud": "export PADDLE_TRAINERS=", "first": "--log_dir=log.2", "second": "--log_dir=log.3"})
+    "token": "--make_token", "cloud": "export PADDLE_TRAINERS=", "first": "--log_dir=log.2", "second": "--log_dir=log.3"})
 SLURM = page_of("running-under-slurm.md", {
     "per node": "--ntasks-per-node=1", "per card": "--ntasks-per-node=4", "cpus": "export SRUN_CPUS_PER_TASK",
     "servers": "--server_num=1"})

@@ -3,6 +3,7 @@
 
 import os
 import socket
+import subprocess
 import sys
 import unittest
 
@@ -380,6 +381,19 @@ class RightUseTest(LauncherCase):
         run = self.run_launcher("--config", "job.toml", SH, "-c", "echo $PADDLE_TRAINERS_NUM")
         self.assertEqual((run.status, run.out), (0, b"2\n"), run.told())
         self.assertTrue((self.dir / "from file/workerlog.1").exists())
+
+    def test_a_token_is_made_and_found(self):
+        run = self.run_launcher("--make_token")
+        self.assert_status(run, 0)
+        token = self.base / ".config/paddle-launch/token"
+        self.assertEqual(token.stat().st_mode & 0o777, 0o600)
+        self.assertEqual(len(token.read_text()), 65)
+        self.assertNotIn(token.read_text().strip(), run.out.decode())
+        command = run.out.decode().splitlines()[2].replace("ssh NODE", "env -i HOME=/nowhere /bin/sh -c")
+        kept = token.read_text()
+        subprocess.run(command.replace(f"> {token}", f"> {token}.copy"), shell=True, check=True)
+        copy = self.base / ".config/paddle-launch/token.copy"
+        self.assertEqual((copy.read_text(), copy.stat().st_mode & 0o777), (kept, 0o600))
 
     def test_two_dashes_end_the_options(self):
         program = self.write("-program", "#!/bin/sh\necho \"$@\"\n", 0o755)

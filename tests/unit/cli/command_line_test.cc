@@ -230,5 +230,16 @@ TEST(WithoutEffect, TellsOfOptionsThatDoNothingHere) {
             Words{"PADDLE_MASTER=a:1 has no effect: one node needs no --master"});
 }
 
+TEST(MakeToken, IsAskedForWithoutAJob) {
+  EXPECT_EQ(std::get<MakeToken>(command_line_of({"--make_token"})).file, std::nullopt);
+  EXPECT_EQ(std::get<MakeToken>(command_line_of({"--token_file=x", "--make-token"})).file, "x");
+  const Environment nodes{{"PADDLE_NNODES", "2"}};
+  EXPECT_EQ(std::get<MakeToken>(command_line_of({"--make_token"}, nodes)).file, std::nullopt);
+  EXPECT_NE(usage_error_of({"--make_token", "train.py"}).find("leave out train.py"),
+            std::string::npos);
+  EXPECT_NE(usage_error_of({"--make_token", "--ips=a,b"}).find("leave out --ips"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace paddle_launch

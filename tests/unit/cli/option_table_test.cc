@@ -84,6 +84,7 @@ TEST(OptionTable, HasEveryDocumentedOption) {
                                  "--proxy",
                                  "--log_names",
                                  "--config",
+                                 "--make_token",
                                  "--port_range",
                                  "--nccl_lib",
                                  "--nccl_ids",

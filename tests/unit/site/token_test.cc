@@ -147,7 +147,39 @@ TEST_F(TokenTest, ASymbolicLinkIsFollowedToTheFileThatCounts) {
 TEST_F(TokenTest, AFileThatIsNotThereIsRefusedWhenItWasNamed) {
   const auto text = refusal(with_file(root() + "/absent"));
   EXPECT_TRUE(says(text, "/absent: cannot open the token file: No such file")) << text;
-  EXPECT_TRUE(says(text, "openssl rand -hex 32")) << text;
+  EXPECT_TRUE(says(text, "`paddle-launch --make_token --token_file=" + root() + "/absent`"))
+      << text;
+}
+
+TEST_F(TokenTest, IsMadeWhereLaunchersLookForIt) {
+  const Environment env{{"HOME", root() + "/home"}};
+  const std::string told = make_token({}, env);
+  const std::string path = root() + "/home/.config/paddle-launch/token";
+  EXPECT_EQ(told.find(path + ": a new token"), 0U) << told;
+  EXPECT_NE(told.find("ssh NODE 'umask 077; mkdir -p "), std::string::npos) << told;
+  const Token made = find_token({}, env);
+  EXPECT_EQ(made.source, path);
+  EXPECT_EQ(made.secret.size(), 64U);
+  EXPECT_EQ(told.find(made.secret), std::string::npos) << "shown";
+  EXPECT_EQ(make_token({}, env).find(path + ": a token is there already"), 0U);
+  EXPECT_EQ(find_token({}, env), made) << "it stays as it is";
+}
+
+TEST_F(TokenTest, IsMadeInTheFileThatIsNamed) {
+  const std::string path = root() + "/it is here";
+  const std::string told = make_token(path, {});
+  EXPECT_NE(told.find("--token_file='" + path + "'"), std::string::npos) << told;
+  EXPECT_EQ(find_token(with_file(path), {}).secret.size(), 64U);
+  const std::string other = root() + "/other";
+  make_token(other, {});
+  EXPECT_NE(find_token(with_file(path), {}).secret, find_token(with_file(other), {}).secret);
+}
+
+TEST_F(TokenTest, IsNotMadeInThePlaceOfSomethingElse) {
+  EXPECT_THROW(make_token({}, {}), UsageError) << "nobody says where";
+  EXPECT_THROW(make_token(file(kSecret, 0644), {}), UsageError);
+  EXPECT_THROW(make_token(file("short"), {}), UsageError);
+  EXPECT_THROW(make_token("/proc/none/token", {}), UsageError);
 }
 
 TEST(UserName, IsNeverEmpty) {
