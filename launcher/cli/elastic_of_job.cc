@@ -24,6 +24,7 @@ constexpr std::string_view kServiceHost = "PADDLE_ELASTIC_ETCD_SERVICE_HOST";
 constexpr std::string_view kServicePort = "PADDLE_ELASTIC_ETCD_SERVICE_PORT";
 constexpr std::string_view kJobId = "PADDLE_ELASTIC_JOB_ID";
 constexpr std::string_view kLevel = "PADDLE_ELASTIC_FAULT_TOLERANC_LEVEL";  // Paddle's spelling
+constexpr std::string_view kPodEndpoints = "DISTRIBUTED_TRAINER_ENDPOINTS";
 constexpr std::string_view kScale = "PADDLE_ELASTIC_SCALE";
 
 bool has_etcd(const GivenOptions& given) {
@@ -54,6 +55,13 @@ void add_elastic_variables(const Environment& env, GivenOptions& given, Remarks&
     // Paddle's older launcher calls a job with a range of nodes level 2.
     add_variable(*find_option("--elastic_level"), kLevel, *level == "2" ? "1" : *level, given,
                  remarks);
+  }
+  if (non_empty(env, kPodEndpoints)) {
+    remarks.notices.push_back(
+        fmt::format("the ports in {} are not used: nodes of an elastic job come and go, and each "
+                    "round has free "
+                    "ports, or those from --start_port on",
+                    kPodEndpoints));
   }
   const std::optional<std::string> scale = non_empty(env, kScale);
   if (scale && *scale != "0") {
@@ -153,13 +161,18 @@ const GivenOption& choose_nodes(const GivenOption& server, const GivenOptions& g
   return *first;
 }
 
+// As in Paddle a fixed --nnodes is no wish for restarts; --np has always been one.
+int level_by_default(const GivenOption& nodes) {
+  const bool is_fixed = nodes.as<NodeRange>().is_fixed();
+  return is_fixed && key_of(*nodes.option) == "nnodes" ? -1 : ElasticSpec().level;
+}
+
 void fill_settings(const GivenOptions& given, ElasticSpec& elastic) {
   elastic.timeout =
       given.value<std::chrono::milliseconds>("elastic_timeout").value_or(elastic.timeout);
   elastic.settle =
       given.value<std::chrono::milliseconds>("elastic_settle").value_or(elastic.settle);
   if (const auto ttl = given.value<int>("elastic_ttl")) elastic.ttl = std::chrono::seconds(*ttl);
-  elastic.level = given.value<int>("elastic_level").value_or(elastic.level);
   elastic.force = given.is_true("force");
   elastic.pre_hook = given.text("elastic_pre_hook").value_or("");
 }
@@ -187,6 +200,7 @@ std::optional<ElasticSpec> elastic_of_job(const ModeChoice& mode, const Environm
   elastic.etcd = etcd_of_options(*server, given, env, remarks);
   elastic.nodes = nodes.as<NodeRange>();
   elastic.nodes_source = nodes.name;
+  elastic.level = given.value<int>("elastic_level").value_or(level_by_default(nodes));
   fill_settings(given, elastic);
   return elastic;
 }

@@ -150,7 +150,8 @@ constexpr Option kOptions[] = {
      Everyday::Elastic},
     {"--np", Group::Elastic, "N[:MAX]", NodeCount(), "", "PADDLE_ELASTIC_NP",
      "Number of nodes of an elastic job, or MIN:MAX.", Everyday::Elastic},
-    {"--max_restart", Group::Elastic, "N", kCount, "0, in elastic jobs 3", "PADDLE_MAX_RESTART",
+    {"--max_restart", Group::Elastic, "N", kCount,
+     "0, in elastic jobs 3 unless --elastic_level is -1", "PADDLE_MAX_RESTART",
      "How often a failed job is started again. Works in every mode.", Everyday::Elastic},
     {"--restart_pause", Group::Elastic, "SECONDS", Seconds(), "1", "",
      "Pause before a failed job is started again. Doubles with each quick failure, up to 60."},
@@ -163,7 +164,8 @@ constexpr Option kOptions[] = {
      "How long a changed number of nodes must hold before it counts."},
     {"--elastic_ttl", Group::Elastic, "SECONDS", WholeNumber{1, 3600}, "60", "PADDLE_ELASTIC_TTL",
      "How long etcd keeps what a dead node left there."},
-    {"--elastic_level", Group::Elastic, "N", WholeNumber{-1, 1}, "1", "PADDLE_ELASTIC_LEVEL",
+    {"--elastic_level", Group::Elastic, "N", WholeNumber{-1, 1},
+     "1, with one number in --nnodes -1", "PADDLE_ELASTIC_LEVEL",
      "What a failed trainer of an elastic job means. 1: all start again, 0: its node leaves and "
      "the others go on or wait, -1: the job ends. PADDLE_ELASTIC_FAULT_TOLERANC_LEVEL says it "
      "too."},

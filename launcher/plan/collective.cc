@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "launcher/plan/pod_plan.h"
-#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 namespace {
@@ -16,17 +15,6 @@ std::string endpoints_log(const WorldPlan& world) {
   std::string text = "PADDLE_TRAINER_ENDPOINTS:\n";
   for (const Trainer& trainer : world.trainers) text += trainer.endpoint + "\n";
   return text;
-}
-
-// One for each node, as they stand in the endpoints.
-std::string hosts_of(const WorldPlan& world) {
-  std::string hosts;
-  for (const Trainer& trainer : world.trainers) {
-    if (trainer.local_rank != 0) continue;
-    if (!hosts.empty()) hosts += ',';
-    hosts += host_of(trainer.endpoint);
-  }
-  return hosts;
 }
 
 // Paddle's launcher gives such trainers one card each and leaves the others idle, which may belong

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "launcher/plan/nccl_env.h"
+#include "launcher/text/ipv4.h"
 
 namespace paddle_launch {
 
@@ -133,6 +134,29 @@ std::string gloo_folder(const PaddleEnvSettings& settings, const std::string& po
   return settings.temporary_dir + "/paddle-launch-gloo-" + pod_name;
 }
 
+std::string hosts_of(const WorldPlan& world) {
+  std::string hosts;
+  for (const Trainer& trainer : world.trainers) {
+    if (trainer.local_rank != 0) continue;
+    if (!hosts.empty()) hosts += ',';
+    hosts += host_of(trainer.endpoint);
+  }
+  return hosts;
+}
+
+namespace {
+
+// What a platform said when the job began, and scripts read: its nodes are others now.
+void add_nodes_of_round(const WorldPlan& world, const Environment& user, std::vector<EnvVar>& env) {
+  for (const auto& [name, value] :
+       {EnvVar("PADDLE_TRAINERS", hosts_of(world)),
+        EnvVar("DISTRIBUTED_TRAINER_ENDPOINTS", all_endpoints(world))}) {
+    if (user.count(name) != 0) env.emplace_back(name, value.size() < kLongestValue ? value : "");
+  }
+}
+
+}  // namespace
+
 PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
                      const Environment& user) {
   const std::string size = std::to_string(world.trainers.size());
@@ -152,6 +176,7 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
   };
   add_log_dir(settings, env);
   add_round(settings.round, env);
+  if (settings.elastic) add_nodes_of_round(world, user, env.common);
   env.common.insert(env.common.end(), settings.more.begin(), settings.more.end());
   // --gpus names cards as nvidia-smi numbers them; CUDA's own default order is "fastest first".
   // Whoever set either variable has numbered the cards already.

@@ -29,6 +29,7 @@ struct PaddleEnvSettings {
   std::string temporary_dir;
   bool under_scheduler = false;  // mpirun, mpiexec or srun started this launcher
   bool rpc = false;              // --run_mode rpc
+  bool elastic = false;          // what a platform says of the nodes is out of date
   bool drop_proxies = false;
   RoundState round{};
   std::vector<EnvVar> more{};  // what the launcher hands over besides
@@ -56,6 +57,9 @@ void add_round(const RoundState& round, PaddleEnv& env);
 
 // Only named, never made: rendezvous 3 is HTTP and does not use it, but readers want it set.
 std::string gloo_folder(const PaddleEnvSettings& settings, const std::string& pod_name);
+
+// One for each node, as they stand in the endpoints; with commas.
+std::string hosts_of(const WorldPlan& world);
 
 PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
                      const Environment& user);

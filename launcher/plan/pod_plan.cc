@@ -76,6 +76,7 @@ PodPlan plan_pod(const JobSpec& job, const Environment& env, const PodMeans& mea
                                    .temporary_dir = lookup(env, "TMPDIR").value_or("/tmp"),
                                    .under_scheduler = facts.under_scheduler,
                                    .rpc = job.mode == Mode::Rpc,
+                                   .elastic = job.elastic.has_value(),
                                    .drop_proxies = job.drop_proxies,
                                    .round = facts.round,
                                    .more = nccl_variables(facts.nccl)};

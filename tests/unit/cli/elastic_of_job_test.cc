@@ -107,6 +107,11 @@ TEST(ElasticOfJob, TakesPaddlesVariables) {
   EXPECT_EQ(line.job.host, "10.0.0.1");
   EXPECT_EQ(line.warnings, Words{});
   EXPECT_EQ(job_of({"train.py"}, {{"PADDLE_ELASTIC_JOB_ID", "j1"}}).job_id, "default");
+  Environment pod = env;
+  pod["DISTRIBUTED_TRAINER_ENDPOINTS"] = "10.0.0.1:8001";
+  const Words notices = parsed({"train.py"}, pod).notices;
+  ASSERT_EQ(notices.size(), 1U);
+  EXPECT_EQ(notices[0].find("the ports in DISTRIBUTED_TRAINER_ENDPOINTS are not used"), 0U);
 }
 
 TEST(ElasticOfJob, TakesTheServiceOfKubernetes) {

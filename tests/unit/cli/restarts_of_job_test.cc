@@ -45,6 +45,21 @@ TEST(RestartsOfJob, AreThreeInAnElasticJob) {
   EXPECT_EQ(most({"--elastic_level=-1", "--max_restart=2"}), 2);
 }
 
+TEST(RestartsOfJob, AreNoneWithAFixedNumberInNnodesAsInPaddle) {
+  const Words etcd = {"--master=etcd://a:1", "--job_id=j"};
+  const auto job = [&etcd](const Words& more) {
+    Words options = etcd;
+    options.insert(options.end(), more.begin(), more.end());
+    return job_with(options);
+  };
+  EXPECT_EQ(job({"--nnodes=2"}).restarts.most, 0);
+  EXPECT_EQ(job({"--nnodes=2"}).elastic->level, -1);
+  EXPECT_EQ(job({"--nnodes=2", "--max_restart=2"}).restarts.most, 2);
+  EXPECT_EQ(job({"--nnodes=2", "--elastic_level=1"}).restarts.most, 3);
+  EXPECT_EQ(job({"--nnodes=2:3"}).restarts.most, 3);
+  EXPECT_EQ(job({"--np=2"}).restarts.most, 3);
+}
+
 struct CauseRow {
   std::string_view text;
   std::string_view value;

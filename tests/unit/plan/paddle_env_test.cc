@@ -64,6 +64,21 @@ TEST(CommonEnv, TellsWhichTryThisIs) {
   EXPECT_EQ(variables.at("PADDLE_LAUNCH_ROUND"), "5");
 }
 
+TEST(CommonEnv, TellsTheNodesOfThisRoundWhereTheyMayChange) {
+  const Environment user = {{"PADDLE_TRAINERS", "10.0.0.1,10.0.0.2"},
+                            {"DISTRIBUTED_TRAINER_ENDPOINTS", "10.0.0.1:8001,10.0.0.2:8001"}};
+  EXPECT_EQ(common(world_of(2, 0), user).count("PADDLE_TRAINERS"), 0U) << "inherited";
+  PaddleEnvSettings settings = kSettings;
+  settings.elastic = true;
+  const PaddleEnv env = common_env(world_of(2, 0, "10.0.0.3"), settings, user);
+  const Variables variables(env.common.begin(), env.common.end());
+  EXPECT_EQ(variables.at("PADDLE_TRAINERS"), "10.0.0.3");
+  EXPECT_EQ(variables.at("DISTRIBUTED_TRAINER_ENDPOINTS"), "10.0.0.3:7000,10.0.0.3:7001");
+  for (const EnvVar& variable : common_env(world_of(2, 0), settings, {}).common) {
+    EXPECT_NE(variable.first, "PADDLE_TRAINERS") << "nobody asked for it";
+  }
+}
+
 TEST(TrainerEnv, SeparatesTheCardsOfOneTrainerByCommas) {
   const WorldPlan world = world_of(2, 2);
   EXPECT_EQ(own(world, 1).at("FLAGS_selected_gpus"), "2,3");
