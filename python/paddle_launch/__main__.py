@@ -11,23 +11,23 @@ FLAGS = {"-h", "--help", "--version", "--assume_gpus", "--check", "--dry_run", "
          "--status", "--stop", "--stop_with_parent"}
 
 
-def names_interpreter(words):
-    """Whether --python is among the launcher's own options: after the script it would be the script's."""
+def needs_interpreter(words):
+    """Whether there is a script, and no --python among the launcher's own options before it."""
     rest = iter(words)
     for word in rest:
         name, has_value, _ = word.partition("=")
         name = name[:2] + name[2:].replace("-", "_")
         if name == "--python":
-            return True
-        if not word.startswith("-") or word in ("-", "--", "-m"):
             return False
+        if not word.startswith("-") or word in ("-", "--", "-m"):
+            return True
         if not has_value and name not in FLAGS:
             next(rest, None)
     return False
 
 
 def main(words):
-    if sys.executable and not names_interpreter(words):
+    if sys.executable and needs_interpreter(words):
         words = [f"--python={sys.executable}", *words]
     try:
         binary = find_binary()

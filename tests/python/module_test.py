@@ -66,15 +66,17 @@ class ModuleTest(ProgramCase):
         self.assert_status(self.run_module("--quiet", "train.py"), 7)
         self.assertRegex(self.run_module("--version").out.decode(), r"\d+\.\d+")
         self.assert_status(self.run_module("--no_such_option", "train.py"), 2)
+        self.assert_status(self.run_module("--make_token", "--token_file=token"), 0)
 
     def test_the_launchers_own_options_end_at_the_script(self):
-        for words, expected in (([], False), (["--python", "x", "t.py"], True), (["--python=x"], True),
-                                (["t.py", "--python=x"], False), (["--gpus", "0", "--python=x", "t.py"], True),
-                                (["--quiet", "t.py", "--python=x"], False), (["--gpus=0", "t.py", "--python=x"], False),
-                                (["-m", "t", "--python=x"], False), (["--", "t", "--python=x"], False),
-                                (["--dry-run", "t.py", "--python=x"], False), (["--assume-gpus", "--python=x"], True),
-                                (["--log_dir", "--python=x"], False), (["--dry_run=json", "--python=x", "t"], True)):
-            self.assertEqual(module.names_interpreter(words), expected, words)
+        for words, expected in (([], False), (["--python", "x", "t.py"], False), (["--python=x"], False),
+                                (["t.py", "--python=x"], True), (["--gpus", "0", "--python=x", "t.py"], False),
+                                (["--quiet", "t.py", "--python=x"], True), (["--gpus=0", "t.py", "--python=x"], True),
+                                (["-m", "t", "--python=x"], True), (["--", "t", "--python=x"], True),
+                                (["--dry-run", "t.py", "--python=x"], True), (["--assume-gpus", "--python=x"], False),
+                                (["--log_dir", "--python=x"], False), (["--dry_run=json", "--python=x", "t"], False),
+                                (["--job_id", "j", "--status"], False), (["--scale", "3"], False), (["--make_token"], False)):
+            self.assertEqual(module.needs_interpreter(words), expected, words)
 
     def test_options_without_a_value_are_those_of_the_help(self):
         text = subprocess.run([binary(), "--help=all"], stdout=subprocess.PIPE, check=True).stdout.decode()
