@@ -22,6 +22,7 @@ class FailedLauncherTest(LauncherCase):
                                "FAKE_TROUBLE": str(self.dir / "trouble"), **variables})
 
     def fail(self, run):
+        self.wait_told(run, "Local start 2 processes")  # trainers may be ready before their launcher knows of them
         self.write("trouble", "")
         run.send(signal.SIGUSR1)  # wakes it; it is passed on to the trainers, who do not mind
         self.wait_told(run, "the launcher failed: epoll_wait: State not recoverable; stopping 2 others")

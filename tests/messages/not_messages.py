@@ -40,6 +40,10 @@ READ_BY_PROGRAMS = {
     **{("launcher/tell/words.cc", text): _ADVICE for text in (
         "no route", "no answer", "timed out", "another job", "not a launcher")},
     ("python/paddle_launch/_context.py", "paddle_launch job"): "a thread's name",
+    **{("python/paddle_launch/_takeover.py", text): "a program" for text in (
+        "import sys; exec(\"try:\\n w = open('/proc/self/cmdline', 'rb').read()\\n if b'paddle.distributed' in w or "
+        "b'fleetrun' in w: import paddle_launch._takeover as t; t.take_over()\\nexcept (ImportError, OSError): pass\")\n",
+        "#!/bin/sh\n# written by paddle_launch.install()\nexec '{}' -m paddle_launch \"$@\"\n")},
 }
 
 # Parts of texts that users of Paddle know and programs look for: they stay as Paddle has them.

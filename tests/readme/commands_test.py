@@ -59,6 +59,10 @@ ELSEWHERE = {
                                                     "the stage fresh, with apt, from a folder of these packages"),
     "./scripts/setup build && python3 -m venv env && env/bin/pip install .": (
         "tests/fresh_machine/scenarios/wheel", r"pip install ", "the same by hand, on a machine that has nothing"),
+    "python -c 'import paddle_launch; print(paddle_launch.install())'": (
+        "tests/python/takeover_test.py", r'self\.call\("install"\)', "in an environment of its own"),
+    "python -c 'import paddle_launch; print(paddle_launch.uninstall())'": (
+        "tests/python/takeover_test.py", r'self\.call\("uninstall"\)', "in an environment of its own"),
     "pip install .": ("docs/spawn.md", r"^pip install \.", "tests/python/wheel_test takes it from that page"),
     "paddle_launch::spawn(train, {.nprocs = 2})": ("docs/spawn.md", r"paddle_launch::spawn\(train, ",
                                                    "tests/install/spawn_package_test compiles that page"),
