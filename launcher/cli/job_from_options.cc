@@ -177,6 +177,7 @@ JobSpec job_from_options(const GivenOptions& given, JobFrame frame, const Enviro
   job.nccl_lib = given.text("nccl_lib");
   job.nccl_ids = given.text("nccl_ids") != "off";
   job.store_door = given.text("store_door") != "off";
+  job.gpu_log = given.find("enable_gpu_log") == nullptr || given.is_true("enable_gpu_log");
   fill_network(given, job);
   fill_nodes(given, job);
   fill_channel(given, env, job);

@@ -79,8 +79,9 @@ constexpr Option kOptions[] = {
      "Port of this node's first trainer. The rest follow."},
     {"--sort_ip", Group::Base, "BOOL", Boolean(), "False", "PADDLE_SORT_IP",
      "Order the nodes by address (with --master)."},
-    {"--enable_gpu_log", Group::Base, "BOOL", Boolean(), "False", "",
-     "Accepted for Paddle's sake: this launcher does not sample the GPUs."},
+    {"--enable_gpu_log", Group::Base, "BOOL", Boolean(), "True, where there are GPUs", "",
+     "Write what the GPUs of this node's trainers do into JOB_ID.gpu.log in --log_dir, every 5 "
+     "seconds: load, memory, power, temperature, clocks."},
     {"--legacy", Group::Base, "BOOL", Boolean(), "False", "",
      "Accepted for Paddle's sake: there is only one launcher here."},
     {"-m", Group::Base, "MODULE", ActsAtOnce(), "", "",

@@ -110,10 +110,6 @@ std::vector<std::string> without_effect(const GivenOptions& given, const JobSpec
     notices.push_back(has_no_effect(*given.find(key), why));
   };
   if (given.is_true("legacy")) tell("legacy", "there is only one launcher here");
-  if (given.is_true("enable_gpu_log")) {
-    tell("enable_gpu_log",
-         "this launcher does not sample the GPUs as Paddle's does with nvidia-smi");
-  }
   if (alone && given.find("master") != nullptr) tell("master", "one node needs no --master");
   if (given.is_true("sort_ip") && !job.master) {
     tell("sort_ip", why_nothing_is_sorted(job));

@@ -168,6 +168,7 @@ void Round::watch_processes() {
       *this);
   result_ = supervisor_->run(longest());
   supervisor_.reset();
+  gpu_log_.reset();
   ending_signal_ = result_.ending_signal;
   if (settings_.watch != nullptr) settings_.watch->work_ends();
   if (conductor_) conductor_->pod_ended();
@@ -323,6 +324,7 @@ void Round::withdraw(const Outcome& because) {
 // In this order; with the guard go the processes.
 void Round::let_go() {
   supervisor_.reset();
+  gpu_log_.reset();
   if (settings_.watch != nullptr) settings_.watch->end();
   slow_.stop();
   deadline_.stop();
@@ -438,6 +440,8 @@ void Round::on_logs_open(const OpenedLogs& logs) {
 }
 
 void Round::on_started() {
+  const GpuLogSettings gpus = gpu_log_settings(plan_, settings_.job.job_id, settings_.env);
+  if (settings_.job.gpu_log && wants_gpu_log(gpus)) gpu_log_.emplace(gpus);
   if (conductor_) conductor_->begin();
 }
 

@@ -19,6 +19,7 @@
 #include "launcher/os/signals.h"
 #include "launcher/run/conductor.h"
 #include "launcher/run/console.h"
+#include "launcher/run/gpu_log.h"
 #include "launcher/run/guard.h"
 #include "launcher/run/post_mortem.h"
 #include "launcher/run/restart_policy.h"
@@ -154,6 +155,7 @@ class Round final : public RoundEvents,
   std::optional<Console> console_;
   std::unique_ptr<StoreRelay> store_relay_;  // where rank 0 is
   std::optional<Guard> guard_;
+  std::optional<GpuLog> gpu_log_;  // while processes run
   std::optional<PostMortem> post_mortem_;
   std::optional<Conductor> conductor_;    // in a job with parameter servers
   std::optional<Supervisor> supervisor_;  // while processes run

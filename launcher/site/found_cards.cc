@@ -83,6 +83,8 @@ FoundCards cards_in_dev(const std::string& root, std::string_view prefix) {
   return found;
 }
 
+}  // namespace
+
 std::optional<std::string> nvml_library(const Environment& env, const std::string& root) {
   if (auto named = lookup(env, "PADDLE_LAUNCH_NVML_LIBRARY"); named && !named->empty())
     return named;
@@ -91,8 +93,6 @@ std::optional<std::string> nvml_library(const Environment& env, const std::strin
   if (!driver) return std::nullopt;
   return "libnvidia-ml.so.1";
 }
-
-}  // namespace
 
 FoundCards find_gpus(const Environment& env, const std::string& root) {
   std::string trouble = "NVML not asked (no NVIDIA driver)";

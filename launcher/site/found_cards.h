@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ FoundCards find_gpus(const Environment& env, const std::string& root = "/");
 
 // The cards of any kind; others than NVIDIA's by their device files.
 FoundCards find_cards_of(CardKind kind, const Environment& env, const std::string& root = "/");
+
+// Where NVML is to be had; none: there is no NVIDIA driver.
+std::optional<std::string> nvml_library(const Environment& env, const std::string& root = "/");
 
 // NVIDIA's management library, opened at run time: the launcher is built without it, and it may
 // hang with the driver.

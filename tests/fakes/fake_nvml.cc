@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A FAKE of NVIDIA's management library, for tests on machines without GPUs. FAKE_NVML_CARDS is the
 // number of cards (4 if unset); FAKE_NVML_HANG=1 hangs like a dead driver, FAKE_NVML_LOST=N loses
-// card N.
+// card N. It plays a load: every number of a card is its place more than that of card 0.
 #include <unistd.h>
 
 #include <array>
@@ -62,6 +62,32 @@ int nvmlDeviceGetUUID(const void* device, char* uuid, unsigned size) {
 int nvmlDeviceGetPciInfo_v3(const void* device, PciInfo* info) {
   std::memset(info, 0, sizeof *info);
   std::snprintf(info->bus_id.data(), info->bus_id.size(), "00000000:%02X:00.0", index_of(device));
+  return kSuccess;
+}
+
+int nvmlDeviceGetUtilizationRates(const void* device, std::array<unsigned, 2>* rates) {
+  *rates = {90 + index_of(device), 0};
+  return kSuccess;
+}
+
+int nvmlDeviceGetMemoryInfo(const void* device, std::array<unsigned long long, 3>* bytes) {
+  constexpr unsigned long long kMebi = 1024ULL * 1024;
+  *bytes = {80000 * kMebi, 0, (1000 + index_of(device)) * kMebi};
+  return kSuccess;
+}
+
+int nvmlDeviceGetPowerUsage(const void* device, unsigned* milliwatts) {
+  *milliwatts = (300 + index_of(device)) * 1000;
+  return kSuccess;
+}
+
+int nvmlDeviceGetTemperature(const void* device, int /*sensor*/, unsigned* celsius) {
+  *celsius = 60 + index_of(device);
+  return kSuccess;
+}
+
+int nvmlDeviceGetClockInfo(const void* device, int type, unsigned* megahertz) {
+  *megahertz = static_cast<unsigned>(type) * 1000 + index_of(device);
   return kSuccess;
 }
 // NOLINTEND(readability-identifier-naming)

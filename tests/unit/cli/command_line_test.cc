@@ -197,7 +197,7 @@ TEST(WithoutEffect, TellsOfOptionsThatDoNothingHere) {
   for (const NoticeRow& row : {NoticeRow{{"--legacy", "1"}, "only one launcher"},
                                {{"--legacy=true"}, "only one launcher"},
                                {{"--legacy=false"}, ""},
-                               {{"--enable_gpu_log=true"}, "does not sample"},
+                               {{"--enable_gpu_log=true"}, ""},
                                {{"--enable_gpu_log=false"}, ""},
                                {{"--master=10.0.0.1:6768"}, "one node needs no --master"},
                                {{"--sort_ip=true"}, "nothing to sort"},
