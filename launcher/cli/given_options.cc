@@ -92,7 +92,9 @@ std::vector<const GivenOption*> card_options(const GivenOptions& given) {
   const auto add = [&](std::string_view key) {
     if (const GivenOption* const option = given.find(key)) options.push_back(option);
   };
-  for (const CardWords& words : kCardWords) add(words.option);
+  for (const CardWords& words : kCardWords) {
+    if (words.option != kOpenOption) add(words.option);
+  }
   add("devices");
   return options;
 }

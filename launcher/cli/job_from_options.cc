@@ -47,7 +47,7 @@ namespace {
 
 std::optional<CardKind> kind_of(std::string_view key) {
   for (const CardWords& words : kCardWords) {
-    if (words.option == key) return words.kind;
+    if (words.option == key && key != kOpenOption) return words.kind;
   }
   return std::nullopt;
 }

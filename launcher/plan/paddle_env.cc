@@ -93,7 +93,9 @@ std::string world_device_ids(const WorldPlan& world) {
 
 std::string resolved_backend(const WorldPlan& world, const std::string& wish) {
   if (wish != "auto") return wish;
-  return world.card_kind ? std::string(words_of(*world.card_kind).backend) : "gloo";
+  if (!world.card_kind) return "gloo";
+  const CardWords& words = words_of(*world.card_kind);
+  return std::string(words.custom.empty() ? words.backend : "xccl");
 }
 
 // Set by an outer launcher for its trainers, and wrong or dangerous for ours.
@@ -160,13 +162,14 @@ void add_nodes_of_round(const WorldPlan& world, const Environment& user, std::ve
 PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
                      const Environment& user) {
   const std::string size = std::to_string(world.trainers.size());
+  const std::string backend = resolved_backend(world, settings.backend);
   PaddleEnv env;
   env.common = {
       {"PADDLE_TRAINERS_NUM", size},
       {"PADDLE_GLOBAL_SIZE", size},
       {"PADDLE_LOCAL_SIZE", std::to_string(world.local_size)},
       {"PADDLE_NNODES", std::to_string(world.nodes)},
-      {"PADDLE_DISTRI_BACKEND", resolved_backend(world, settings.backend)},
+      {"PADDLE_DISTRI_BACKEND", backend},
       {"PADDLE_WITH_GLOO", lookup(user, "PADDLE_WITH_GLOO").value_or("0")},
       {"PADDLE_GLOO_RENDEZVOUS", "3"},
       {"PADDLE_GLOO_FS_PATH", gloo_folder(settings, world.pod_name)},
@@ -174,6 +177,9 @@ PaddleEnv common_env(const WorldPlan& world, const PaddleEnvSettings& settings,
       {"POD_NAME", world.pod_name},
       {kJobVariable, settings.job_id},
   };
+  if (backend == "xccl" && world.card_kind && !words_of(*world.card_kind).custom.empty()) {
+    env.common.emplace_back(kCustomVariable, words_of(*world.card_kind).custom);
+  }
   add_log_dir(settings, env);
   add_round(settings.round, env);
   if (settings.elastic) add_nodes_of_round(world, user, env.common);

@@ -183,6 +183,20 @@ std::vector<Card> all_found(const Stock& stock) {
   return cards;
 }
 
+// Which custom device the user means. A launcher inside a trainer finds that of the trainer's job.
+std::optional<CardKind> custom_kind(const Environment& env) {
+  const std::string type = lookup(env, kCustomVariable).value_or("");
+  if (type.empty() || env.contains("PADDLE_LAUNCH_JOB")) return std::nullopt;
+  std::vector<std::string_view> known;
+  for (const auto& words : kCardWords) {
+    if (type == words.custom) return words.kind;
+    if (!words.custom.empty()) known.push_back(words.custom);
+  }
+  throw UsageError(
+      fmt::format("{}={}: such cards are not known here; it takes one of {}, or unset it",
+                  kCustomVariable, type, fmt::join(known, ", ")));
+}
+
 // --devices and a bare command leave the kind open: the backend tells, then the variables, GPU
 // first.
 CardKind kind_of(const JobSpec& job, const Environment& env) {
@@ -190,6 +204,7 @@ CardKind kind_of(const JobSpec& job, const Environment& env) {
   for (const auto& words : kCardWords) {
     if (job.backend == words.backend) return words.kind;
   }
+  if (const auto kind = custom_kind(env)) return *kind;
   for (const auto& words : kCardWords) {
     if (visibility_variable(words.kind, env)) return words.kind;
   }
@@ -211,12 +226,19 @@ ChosenCards choose_cards(const JobSpec& job, const Environment& env,
   if (visible && visible->names.empty() && !job.cards) return {};
 
   Stock stock{kind, std::nullopt};
-  if (!job.assume_cards) stock.found = probe(kind);
+  const bool is_looked_for = words_of(kind).option != kOpenOption;
+  if (!job.assume_cards && is_looked_for) stock.found = probe(kind);
   std::vector<Card> cards;
   if (visible) {
     cards = job.cards ? choose_visible(*job.cards, *visible, stock) : all_visible(*visible, stock);
   } else {
     cards = job.cards ? choose_physical(*job.cards, stock) : all_found(stock);
+  }
+  if (cards.empty() && !is_looked_for) {
+    throw UsageError(fmt::format(
+        "{}={}: such cards are not looked for; name them with --devices=0,1 or in {}, or give "
+        "--devices=cpu",
+        kCustomVariable, words_of(kind).custom, words_of(kind).visible_variable));
   }
   if (cards.empty()) return {};
   return {kind, std::move(cards)};

@@ -118,6 +118,7 @@ FoundCards find_gpus(const Environment& env, const std::string& root) {
 }
 
 FoundCards find_cards_of(CardKind kind, const Environment& env, const std::string& root) {
+  if (words_of(kind).option == kOpenOption) return {{}, "such cards are not looked for"};
   switch (kind) {
     case CardKind::Xpu:
       return cards_in_dev(root, "xpu");
@@ -125,7 +126,7 @@ FoundCards find_cards_of(CardKind kind, const Environment& env, const std::strin
       return cards_in_dev(root, "davinci");
     case CardKind::Mlu:
       return cards_in_dev(root, "cambricon_dev");
-    case CardKind::Gpu:
+    default:
       break;
   }
   return find_gpus(env, root);

@@ -13,6 +13,7 @@ from ._errors import CardsError
 SUPPORTED = ("start_method", "ips", "gpus", "xpus", "backend", "print_config", "log_dir", "grace")
 DEPRECATED = ("selected_devices", "selected_gpus", "started_port", "cluster_node_ips", "node_ip", "use_paddlecloud")
 VISIBLE = {"gpus": "CUDA_VISIBLE_DEVICES", "xpus": "XPU_VISIBLE_DEVICES"}
+OPTIONS = ("gpus", "xpus", "npus", "mlus")  # of the launcher; it names other cards by --devices
 SELECTED = "FLAGS_selected_"  # the kind of the cards follows, which the launcher knows; or "accelerators" of all kinds
 CALLER = 3  # of spawn, for the warnings of functions that spawn calls
 
@@ -143,7 +144,7 @@ def processes_and_arguments(nprocs, options):
     if backend != "auto":
         arguments.append(f"--backend={backend}")
     if cards:
-        arguments.append(f"--{kind}={','.join(cards)}")
+        arguments.append(f"--{kind if kind in OPTIONS else 'devices'}={','.join(cards)}")
     if len(nodes) > 1:
         arguments.append(f"--ips={','.join(nodes)}")
         if not os.environ.get("PADDLE_JOB_ID"):

@@ -91,6 +91,13 @@ class VariablesTest(LauncherCase):
         self.assertEqual([env["FLAGS_selected_xpus"] for env in envs], ["0", "1"])
         self.assertNotIn("FLAGS_selected_gpus", envs[0])
 
+    def test_custom_devices_have_their_own_variables(self):
+        run, envs = self.run_and_read(2, "--devices=0,1", env={"PADDLE_XCCL_BACKEND": "custom_cpu"})
+        self.assertEqual([env["FLAGS_selected_custom_cpus"] for env in envs], ["0", "1"])
+        self.assertEqual((envs[0]["PADDLE_DISTRI_BACKEND"], envs[0]["PADDLE_XCCL_BACKEND"]), ("xccl", "custom_cpu"))
+        self.assertNotIn("FLAGS_selected_gpus", envs[0])
+        self.assertRegex(run.err, r"(?m)^devices: 0,1$")
+
     def test_cards_are_shared_out_to_fewer_trainers(self):
         run, envs = self.run_and_read(2, "--assume_gpus", "--gpus=0,1,2,3", "--nproc_per_node=2")
         self.assertEqual([env["FLAGS_selected_gpus"] for env in envs], ["0,1", "2,3"])

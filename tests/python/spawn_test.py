@@ -34,6 +34,10 @@ class SpawnTest(ProgramCase):
                          ["0 2 3 nccl -", "1 2 1 nccl -"])
         self.assertEqual(self.cards("show, gpus='4,5,6'"), [f"{rank} 3 {rank + 4} nccl -" for rank in range(3)])
 
+    def test_custom_devices_are_named_by_devices(self):
+        self.assertEqual(self.cards("show, nprocs=2", PADDLE_XCCL_BACKEND="custom_cpu", CUSTOM_CPU_VISIBLE_DEVICES="0,1"),
+                         ["0 2 None xccl -", "1 2 None xccl -"])
+
     def test_processes_run_on_the_cpu_where_there_are_no_cards_or_gloo_is_asked_for(self):
         self.assertEqual(self.cards("show, nprocs=3"), [f"{rank} 3 None gloo -" for rank in range(3)])
         self.assertEqual(self.cards("show, nprocs=2, backend='gloo'", CUDA_VISIBLE_DEVICES="4,5"),

@@ -48,6 +48,23 @@ TEST(CommonEnv, OnTheCpuTheBackendIsGloo) {
   EXPECT_EQ(env.at("PADDLE_WORLD_DEVICE_IDS"), ",");
 }
 
+TEST(CommonEnv, NamesACustomDeviceAsPaddleDoes) {
+  WorldPlan world = world_of(2, 1);
+  world.card_kind = CardKind::Npu;
+  EXPECT_EQ(common(world).at("PADDLE_DISTRI_BACKEND"), "xccl");
+  EXPECT_EQ(common(world).at("PADDLE_XCCL_BACKEND"), "npu");
+  world.card_kind = CardKind::MetaxGpu;
+  EXPECT_EQ(common(world).at("PADDLE_XCCL_BACKEND"), "metax_gpu");
+  EXPECT_EQ(own(world, 1).at("FLAGS_selected_metax_gpus"), "1");
+  world.card_kind = CardKind::Npu;
+  PaddleEnvSettings settings = kSettings;
+  settings.backend = "hccl";
+  for (const EnvVar& variable : common_env(world, settings, {}).common) {
+    EXPECT_NE(variable.first, "PADDLE_XCCL_BACKEND") << "builds that know NPUs themselves";
+  }
+  EXPECT_EQ(common(world_of(2, 1)).count("PADDLE_XCCL_BACKEND"), 0U);
+}
+
 TEST(CommonEnv, KeepsTheUsersWishForGloo) {
   EXPECT_EQ(common(world_of(1, 0)).at("PADDLE_WITH_GLOO"), "0");
   EXPECT_EQ(common(world_of(1, 0), {{"PADDLE_WITH_GLOO", "1"}}).at("PADDLE_WITH_GLOO"), "1");

@@ -30,6 +30,7 @@ JobSpec job_with(const std::string& option, const std::string& list) {
   JobSpec job;
   std::optional<CardKind> kind;
   for (const auto& words : kCardWords) {
+    if (words.option == kOpenOption) continue;
     if (option == "--" + std::string(words.option)) kind = words.kind;
   }
   job.cards = CardChoice{option, kind, list};
@@ -181,6 +182,9 @@ TEST(ChooseCards, OtherKindsComeWithTheirOptionBackendOrVariable) {
   EXPECT_EQ(summary(choose_cards({}, {{"XPU_VISIBLE_DEVICES", "1"}, {"CUDA_VISIBLE_DEVICES", "0"}},
                                  four)),
             "gpus 0@0");
+  EXPECT_EQ(summary(choose_cards({}, {{"PADDLE_XCCL_BACKEND", "npu"}}, four)),
+            "npus 0@0 1@1 2@2 3@3");
+  EXPECT_EQ(summary(choose_cards({}, {{"SDAA_VISIBLE_DEVICES", "1"}}, four)), "devices 1@0");
   JobSpec hccl;
   hccl.backend = "hccl";
   EXPECT_EQ(summary(choose_cards(hccl, {}, four)), "npus 0@0 1@1 2@2 3@3");
@@ -218,6 +222,33 @@ TEST(DealCards, RefusesANumberThatDoesNotDivideTheCards) {
 TEST(DealCards, OnTheCpuThereAreAsManyEmptySlicesAsProcesses) {
   EXPECT_EQ(sizes(deal_cards({}, {})), std::vector<std::size_t>{0});
   EXPECT_EQ(sizes(deal_cards({}, 3)), (std::vector<std::size_t>{0, 0, 0}));
+}
+
+TEST(CustomDevices, AreThoseThatTheUserNames) {
+  const auto never = [](CardKind) -> FoundCards { throw std::logic_error("looked for"); };
+  JobSpec job;
+  job.cards = CardChoice{"--devices", std::nullopt, "0,3"};
+  const Environment env{{"PADDLE_XCCL_BACKEND", "iluvatar_gpu"}};
+  const ChosenCards chosen = choose_cards(job, env, never);
+  EXPECT_EQ(chosen.kind, CardKind::IluvatarGpu);
+  EXPECT_EQ(summary(chosen), "devices 0@0 3@3");
+  Environment visible = env;
+  visible["ILUVATAR_GPU_VISIBLE_DEVICES"] = "2,3";
+  EXPECT_EQ(summary(choose_cards({}, visible, never)), "devices 2@0 3@1");
+  EXPECT_EQ(summary(choose_cards(job, {{"SDAA_VISIBLE_DEVICES", "0,1,2,3"}}, never)),
+            "devices 0@0 3@3");
+}
+
+TEST(CustomDevices, AreRefusedWhereNobodyNamesThemOrTheirKindIsNotKnown) {
+  const auto never = [](CardKind) -> FoundCards { throw std::logic_error("looked for"); };
+  EXPECT_THROW(choose_cards({}, {{"PADDLE_XCCL_BACKEND", "gcu"}}, never), UsageError);
+  EXPECT_THROW(choose_cards({}, {{"PADDLE_XCCL_BACKEND", "none"}}, never), UsageError);
+  JobSpec cpu;
+  cpu.cards = CardChoice{"--devices", std::nullopt, "cpu"};
+  EXPECT_EQ(choose_cards(cpu, {{"PADDLE_XCCL_BACKEND", "gcu"}}, never).kind, std::nullopt);
+  const Environment inner{{"PADDLE_XCCL_BACKEND", "gcu"}, {"PADDLE_LAUNCH_JOB", "outer"}};
+  const auto none = [](CardKind) { return FoundCards{}; };
+  EXPECT_EQ(choose_cards({}, inner, none).kind, std::nullopt);
 }
 
 }  // namespace
