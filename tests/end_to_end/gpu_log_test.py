@@ -2,7 +2,6 @@
 """JOB_ID.gpu.log: what the cards of the job's trainers do, by a stand-in of NVML that plays a load."""
 
 import os
-import re
 import signal
 import unittest
 
@@ -34,19 +33,18 @@ class GpuLogTest(LauncherCase):
         run = self.start_on_cards("--gpus=1,3", "--job_id=a/b")
         self.wait_ready(2)
         name = "a_b.gpu.log"
-        wait_until(lambda: len(self.lines(name)) == 3, run.told)
+        wait_until(lambda: len(self.lines(name)) == 5, run.told)  # the start has settled meanwhile
         before = self.wake_ups(run)
-        wait_until(lambda: len(self.lines(name)) == 5, run.told)
+        wait_until(lambda: len(self.lines(name)) == 7, run.told)
         self.assertEqual(self.wake_ups(run), before)
         gate.open()
         run.wait()
         self.assert_status(run, 0)
         header, *samples = self.lines(name)
         self.assertEqual(header, HEADER)
-        host = re.escape(os.uname().nodename)
-        for card, line in zip("1313", samples):
+        for card, line in zip("131313", samples, strict=True):
             self.assertRegex(line, rf"^\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d,\d{{3}},[^,]*,{card},9{card},100{card},80000,30{card},6{card},"
-                             rf"100{card},200{card}$", host)
+                             rf"100{card},200{card}$")
 
     def test_it_is_written_on_by_the_next_job_and_ends_with_each(self):
         for count in (3, 5):
