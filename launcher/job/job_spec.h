@@ -225,7 +225,7 @@ struct JobSpec {
   std::string start_port_source;                  // "--start_port" or "FLAGS_START_PORT"
   std::optional<std::pair<int, int>> port_range;  // --port_range, inclusive
   std::vector<int> given_ports;                   // PaddleCloud names each port of this node
-  bool gpu_log = true;  // --enable_gpu_log
+  bool gpu_log = true;                            // --enable_gpu_log
   std::string job_id = "default";
   bool job_id_given = false;
 

@@ -79,7 +79,7 @@ class PageCase(SurroundingsCase):
         return runs
 
     def logs(self, folder="."):
-        return sorted(os.listdir(self.dir / folder / "log"))
+        return sorted(name for name in os.listdir(self.dir / folder / "log") if not name.endswith(".gpu.log"))
 
     def assert_logs(self, folder=".", workers=0, servers=0, heters=0):
         """Of so many processes, and nothing else."""

@@ -99,7 +99,7 @@ class SeveralNodesTest(PageCase):
     def test_on_one_machine(self):
         runs = {name: self.type(SEVERAL.block(name), "n1")["n1"] for name in ("first", "second")}
         self.assert_all_end(runs, 0)
-        self.assertEqual(sorted(os.listdir(self.dir / "log.3")), ["endpoints.log", "workerlog.1"])
+        self.assertLessEqual({"endpoints.log", "workerlog.1"}, set(os.listdir(self.dir / "log.3")))
 
 
 class SchedulersTest(PageCase):
