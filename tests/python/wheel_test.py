@@ -132,6 +132,7 @@ class WheelTest(LauncherCase):
             self.assertEqual(self.do(programs / program, *words), f"2 {environment}\n")
             words.insert(0, f"--python={sys.executable}")
             self.assertEqual(self.do(programs / program, *words), f"2 {sys.prefix}\n")
+        self.do(programs / "python", "-c", "import paddle_launch; paddle_launch.uninstall()")
         words = ["-m", "paddle_launch", "--quiet", "--nproc_per_node=2", "train.py"]
         self.assertEqual(self.do(programs / "python", *words), f"2 {environment}\n")
         self.write("program.py", HEADER + WORK)
