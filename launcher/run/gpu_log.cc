@@ -3,12 +3,12 @@
 #include "launcher/run/gpu_log.h"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
+#include <ctime>
 #include <optional>
 
 #include <fmt/format.h>
@@ -58,7 +58,7 @@ class Sampler {
     std::string lines;
     const std::string now = timestamp();
     for (const std::string& name : settings.cards) {
-      const Device device = find(name);
+      Device device = find(name);
       if (device == nullptr) continue;
       const auto busy = ask<Utilization>("nvmlDeviceGetUtilizationRates", device);
       const auto memory = ask<Memory>("nvmlDeviceGetMemoryInfo", device);
