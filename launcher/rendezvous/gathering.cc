@@ -223,8 +223,7 @@ std::optional<std::string> Gathering::taken_place(int member, const OfferMessage
     return both_claim(arrived_.at(at->second), offer);
   }
   const auto before = session_.members().find(member);
-  const bool is_its_own = before != session_.members().end() && before->second == place;
-  if (is_its_own) return std::nullopt;
+  if (before != session_.members().end() && before->second == place) return std::nullopt;
   // It is still about to make its offer.
   for (const auto& [other, others_place] : session_.members()) {
     const bool is_here = other != member && others_place == place && hub_.has(other);
@@ -240,8 +239,7 @@ std::optional<std::string> Gathering::taken_place(int member, const OfferMessage
 void Gathering::forget_place_of(int member) {
   const auto found = arrived_.find(member);
   if (found == arrived_.end() || !found->second.terms.place) return;
-  const auto at = member_at_.find(*found->second.terms.place);
-  if (at != member_at_.end() && at->second == member) member_at_.erase(at);
+  member_at_.erase(*found->second.terms.place);
 }
 
 // That neither those who have come nor those who are about to make their offer will need.
