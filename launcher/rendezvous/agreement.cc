@@ -12,6 +12,7 @@
 #include "launcher/channel/secret.h"
 #include "launcher/job/errors.h"
 #include "launcher/os/files.h"
+#include "launcher/site/log_place.h"
 #include "launcher/tell/log_lines.h"
 #include "launcher/text/bytes_as_text.h"
 #include "launcher/text/utf8.h"
@@ -270,8 +271,11 @@ std::string layout_of(const JobSpec& job) {
 std::string script_digest(const Script& script) {
   const bool is_file = !script.is_module && script.function == nullptr;
   if (!is_file || !script.name.ends_with(".py")) return "";
-  const std::optional<std::string> text = read_file(script.name);
-  return text ? in_hex(digest(*text)).substr(0, kShownOfDigest) : "";
+  const auto asked = ask_disk([&script]() -> std::string {
+    const std::optional<std::string> text = read_file(script.name);
+    return text ? in_hex(digest(*text)).substr(0, kShownOfDigest) : "";
+  });
+  return asked.value_or("");
 }
 
 }  // namespace
